@@ -1,0 +1,234 @@
+"""The agent: bound to one environment, it replans at every step and answers with an action."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gymnasium_gsp.agents.registry import make_recipe
+from gymnasium_gsp.agents.seeding import agent_stream, check_seed
+from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.models.live import LiveEnv, Root
+from gymnasium_gsp.search.budget import Budget, Progress, SearchResult, as_budget
+from gymnasium_gsp.search.engine import Search
+from gymnasium_gsp.search.recipe import Recipe
+from gymnasium_gsp.search.store import MEMORY
+
+
+class Agent:
+    """Plans in the environment it is bound to, and never touches it beyond reading its state.
+
+    Attributes:
+        recipe: how it plans.
+        budget: what each decision may spend; may be changed between decisions.
+        result: the last `SearchResult`; None before the first decision and after an error.
+        name: the algorithm's name, or "recipe".
+
+    Args:
+        env: the environment, wrapped or not.
+        recipe: how to plan.
+        budget: what each decision may spend.
+        seed: of the agent's own stream, unrelated to the environment's; None for entropy.
+        max_nodes: cap on stored nodes; None for what fits into `memory`.
+        memory: bytes that the graph may take.
+        on_progress: called between chunks of a search; a true answer stops it.
+        name: what `describe` calls the algorithm.
+    """
+
+    def __init__(
+        self,
+        env: Any,
+        recipe: Recipe,
+        budget: Budget,
+        seed: int | None = None,
+        max_nodes: int | None = None,
+        memory: int = MEMORY,
+        on_progress: Callable[[Progress], Any] | None = None,
+        name: str = "recipe",
+    ) -> None:
+        self.recipe, self.budget, self.name = recipe, budget, name
+        self.on_progress = on_progress
+        self.result: SearchResult | None = None
+        self._live = LiveEnv(env)
+        self._max_nodes, self._memory = max_nodes, memory
+        self._search: Search | None = None
+        self._last: Root | None = None
+        self._acted = False
+        self.reset(seed=np.random.SeedSequence().entropy if seed is None else seed)  # type: ignore[arg-type]
+
+    def reset(self, seed: int | None = None) -> None:
+        """Begin a new episode; with a seed, begin the agent's stream anew."""
+        number = check_seed(seed)
+        if number is not None:
+            self._seed, self._episode = number, -1
+        self._last = None
+        self._acted = False
+
+    def act(self, observation: Any, info: dict[str, Any] | None = None) -> int:
+        """Plan from the environment's present state and return the recommended action."""
+        action = self.plan(observation, info).action
+        self._acted = True
+        return self._live.first_action + action
+
+    def plan(self, observation: Any, info: dict[str, Any] | None = None) -> SearchResult:
+        """Plan from the environment's present state.
+
+        Args:
+            observation: what the environment last returned; checked against its state.
+            info: ignored so far.
+
+        Raises:
+            gymnasium.error.ResetNeeded: if the environment has not been reset.
+            PlanningError: if the observation is not the environment's, or the search failed.
+        """
+        self.result = None
+        root = self._live.root()
+        self._live.check_observation(observation, root)
+        if self._begins_episode(root):
+            self._begin_episode(root)
+        search = self._bound_search(root)
+        same_root = self._last is not None and not self._acted and self._stands_still(root)
+        self._last, self._acted = root, False
+        steps_left = 0 if root.terminated else root.steps_left
+        self.result = search.plan(root.cells, self.budget, root.elapsed, steps_left, same_root, self.on_progress)
+        return self.result
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = True,
+    ) -> tuple[Any, Any]:
+        """The action in the shape that Stable-Baselines3 expects of a model: with a leading axis if given one.
+
+        Raises:
+            RecipeError: if the batch holds more than one observation; an agent is bound to one environment.
+        """
+        single = np.shape(self._live.env.observation_space.sample())
+        batch = np.asarray(observation)
+        batched = batch.ndim > len(single)
+        if batched and len(batch) != 1:
+            raise RecipeError(f"this agent is bound to one environment, but was given {len(batch)} observations")
+        if episode_start is not None and bool(np.any(episode_start)):
+            self.reset()
+        action = np.int64(self.act(batch[0] if batched else observation))
+        return (np.array([action]) if batched else action), state
+
+    def describe(self) -> dict[str, Any]:
+        """What the agent does, in words: algorithm, recipe, environment, model, discount, horizon and limits."""
+        timed = self._live.limit is not None
+        discount = self.recipe.discount if self.recipe.discount is not None else 1.0 if timed else 0.99
+        return {
+            "algorithm": self.name,
+            "recipe": repr(self.recipe),
+            **self._live.describe(),
+            "discount": discount,
+            "key": self.recipe.key or ("state_elapsed" if timed else "state"),
+            "horizon": repr(self.recipe.horizon),
+            "budget": repr(self.budget),
+            "not covered by the theorem because": list(self.recipe.guarantee),
+        }
+
+    def __repr__(self) -> str:
+        return f"<Agent {self.name} in {self._live.env_id or type(self._live.source).__name__}, {self.budget}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the graph: an agent that wakes up elsewhere begins its episode anew."""
+        return {**self.__dict__, "_search": None, "_last": None, "_acted": False, "on_progress": None}
+
+    def _stands_still(self, root: Root) -> bool:
+        last = self._last
+        return last is not None and last.elapsed == root.elapsed and bool((last.cells == root.cells).all())
+
+    def _begins_episode(self, root: Root) -> bool:
+        last = self._last
+        if last is None or last.model is not root.model or root.elapsed < last.elapsed:
+            return True
+        return root.elapsed == 0 and self._acted
+
+    def _begin_episode(self, root: Root) -> None:
+        self._episode += 1
+        if self._search is not None and self._search.model is root.model:
+            self._search.begin_episode()
+        else:
+            self._search = None
+        self._bound_search(root).seed(agent_stream(self._seed, self._episode))
+
+    def _bound_search(self, root: Root) -> Search:
+        if self._search is None:
+            timed = root.steps_left is not None
+            self._search = Search(root.model, self.recipe, timed, self._max_nodes, self._memory)
+        return self._search
+
+
+def make_agent(
+    name_or_recipe: str | Recipe,
+    env: Any,
+    *,
+    budget: int | Budget = 256,
+    seed: int | None = None,
+    preset: str | None = None,
+    max_nodes: int | None = None,
+    memory: int = MEMORY,
+    on_progress: Callable[[Progress], Any] | None = None,
+    **overrides: Any,
+) -> Agent:
+    """An agent that plans in `env`.
+
+    Args:
+        name_or_recipe: a registered algorithm, or a recipe.
+        env: a Gymnasium environment with discrete actions, wrapped or not.
+        budget: what each decision may spend: a number of simulations, or a `Budget`.
+        seed: of the agent's own random stream; None for entropy.
+        preset: a named set of options for this environment.
+        max_nodes: cap on stored nodes; None for what fits into `memory`.
+        memory: bytes that the graph may take.
+        on_progress: called between chunks of a search with a `Progress`; a true answer stops it.
+        **overrides: options of the algorithm, or slots of the recipe.
+
+    Raises:
+        RecipeError: for an unknown name, preset or option (with the nearest), or values that make no sense; before
+            anything is compiled.
+    """
+    env_id = getattr(getattr(env, "spec", None), "id", None)
+    recipe = make_recipe(name_or_recipe, preset=preset, env_id=env_id, **overrides)
+    name = name_or_recipe if isinstance(name_or_recipe, str) else "recipe"
+    return Agent(env, recipe, as_budget(budget), seed, max_nodes, memory, on_progress, name)
+
+
+def plan(
+    model: Any,
+    state: Any,
+    recipe: str | Recipe = "gs-power-uct",
+    budget: int | Budget = 256,
+    seed: int | None = None,
+    *,
+    elapsed: int = 0,
+    steps_left: int | None = None,
+    max_nodes: int | None = None,
+    memory: int = MEMORY,
+    on_progress: Callable[[Progress], Any] | None = None,
+) -> SearchResult:
+    """Plan once from a state of a model, without any environment.
+
+    Args:
+        model: a `CompiledModel`, for instance from `tabular_model`.
+        state: the root, a whole number or `model.width` of them.
+        recipe: a registered algorithm's name, or a recipe.
+        budget: a number of simulations, or a `Budget`.
+        seed: of the search's stream; None for entropy.
+        elapsed: steps since the start of the episode.
+        steps_left: steps until the time limit; None if there is none.
+        max_nodes: cap on stored nodes; None for what fits into `memory`.
+        memory: bytes that the graph may take.
+        on_progress: called between chunks with a `Progress`; a true answer stops the search.
+    """
+    allowance, number, cells = as_budget(budget), check_seed(seed), model.cells(state)
+    for name, steps in (("elapsed", elapsed), ("steps_left", 0 if steps_left is None else steps_left)):
+        if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 0:
+            raise RecipeError(f"{name} must be a whole number of at least 0, not {steps!r}")
+    search = Search(model, make_recipe(recipe), steps_left is not None, max_nodes, memory)
+    search.seed(agent_stream(np.random.SeedSequence().entropy if number is None else number, 0))  # type: ignore[arg-type]
+    ended = model.terminal is not None and model.terminal(cells)
+    return search.plan(cells, allowance, elapsed, 0 if ended else steps_left, on_progress=on_progress)

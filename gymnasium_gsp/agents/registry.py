@@ -1,0 +1,106 @@
+"""The algorithms that have a name, and how a name or a recipe becomes the recipe to run."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from gymnasium_gsp.errors import RecipeError, unknown_name
+from gymnasium_gsp.search.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A named assembly of ingredients.
+
+    Attributes:
+        name: how users call it.
+        recipe: function of keyword options that returns the recipe.
+        citation: where it comes from.
+        presets: options by preset name and environment name ("*" for what all environments share).
+    """
+
+    name: str
+    recipe: Callable[..., Recipe]
+    citation: str
+    presets: dict[str, dict[str, dict[str, Any]]]
+
+    def options(self) -> list[str]:
+        """Names of the options that the algorithm takes: its own, and the slots of a recipe."""
+        own = [name for name, p in inspect.signature(self.recipe).parameters.items() if p.kind is p.KEYWORD_ONLY]
+        return own + [field.name for field in fields(Recipe) if field.name not in own]
+
+
+ALGORITHMS: dict[str, Algorithm] = {}
+
+
+def algorithm(
+    name: str, citation: str, presets: dict[str, dict[str, dict[str, Any]]]
+) -> Callable[[Callable[..., Recipe]], Callable[..., Recipe]]:
+    """Register a function from options to a recipe under a name."""
+
+    def register(function: Callable[..., Recipe]) -> Callable[..., Recipe]:
+        ALGORITHMS[name] = Algorithm(name, function, citation, presets)
+        return function
+
+    return register
+
+
+def find_algorithm(name: str) -> Algorithm:
+    """The algorithm of that name.
+
+    Raises:
+        RecipeError: if there is none; names the nearest.
+    """
+    if name not in ALGORITHMS:
+        raise RecipeError(unknown_name("algorithm", name, ALGORITHMS))
+    return ALGORITHMS[name]
+
+
+def preset_options(found: Algorithm, preset: str, env_id: str | None) -> dict[str, Any]:
+    """The options of a preset for an environment.
+
+    Args:
+        found: the algorithm.
+        preset: name of the preset.
+        env_id: the environment's full id, such as GSP/FrozenLake-v0.
+
+    Raises:
+        RecipeError: if there is no such preset, or none for this environment.
+    """
+    if preset not in found.presets:
+        raise RecipeError(unknown_name(f"preset of {found.name}", preset, found.presets))
+    settings = found.presets[preset]
+    name = (env_id or "").rpartition("/")[2].rpartition("-v")[0]
+    if name not in settings or name == "*":
+        known = ", ".join(sorted(key for key in settings if key != "*"))
+        raise RecipeError(
+            f"preset {preset!r} of {found.name} has settings for {known}, not for {env_id!r}; leave the preset out, "
+            "or give the options yourself"
+        )
+    return {**settings.get("*", {}), **settings[name]}
+
+
+def make_recipe(
+    name_or_recipe: str | Recipe, *, preset: str | None = None, env_id: str | None = None, **overrides: Any
+) -> Recipe:
+    """The recipe for a name with a preset and options, or a recipe with other choices in some slots.
+
+    Raises:
+        RecipeError: for an unknown name, preset or option, with the nearest name; for values that make no sense.
+    """
+    if isinstance(name_or_recipe, Recipe):
+        if preset is not None:
+            raise RecipeError(
+                f"preset {preset!r} belongs to a named algorithm; a recipe value has its settings already"
+            )
+        return name_or_recipe.changed(**overrides)
+    if not isinstance(name_or_recipe, str):
+        raise RecipeError(f"an algorithm is a name or a Recipe, not {name_or_recipe!r}")
+    found = find_algorithm(name_or_recipe)
+    allowed = found.options()
+    for option in overrides:
+        if option not in allowed:
+            raise RecipeError(unknown_name(f"option of {found.name}", option, allowed))
+    options = preset_options(found, preset, env_id) if preset is not None else {}
+    return found.recipe(**{**options, **overrides})

@@ -1,0 +1,38 @@
+"""Where every stream comes from: one formula for the agent's episodes, one for the episodes of a run."""
+
+import operator
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gymnasium_gsp.errors import RecipeError
+
+_AGENT = 0x61676E74  # spawn keys that keep the streams of agents and of runs apart, and both from Gymnasium's
+_RUN = 0x72756E73
+
+
+def check_seed(seed: Any) -> int | None:
+    """A seed as an int of at least 0, or None."""
+    if seed is None:
+        return None
+    try:
+        number = operator.index(seed)
+    except TypeError:
+        number = -1
+    if isinstance(seed, bool) or number < 0:
+        raise RecipeError(f"a seed is a whole number of at least 0 or None, not {seed!r}")
+    return number
+
+
+def agent_stream(seed: int, episode: int) -> NDArray[np.uint64]:
+    """(2,) uint64, the search's two streams in one episode of an agent with this seed."""
+    return np.random.SeedSequence(seed, spawn_key=(_AGENT, episode)).generate_state(2, np.uint64).astype(np.uint64)
+
+
+def episode_seeds(seed: int, env_id: str, episode: int) -> tuple[int, int]:
+    """Seeds of (environment, agent) for one episode of a run; the same for every algorithm and number of jobs."""
+    name = zlib.crc32(env_id.encode())
+    words = np.random.SeedSequence(seed, spawn_key=(_RUN, name, episode)).generate_state(2, np.uint32)
+    return int(words[0]), int(words[1])

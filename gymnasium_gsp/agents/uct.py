@@ -1,0 +1,83 @@
+"""UCT and Stochastic-Power-UCT: search on a tree.
+
+UCT: L. Kocsis and C. Szepesvari, Bandit based Monte-Carlo planning, ECML 2006.  A tree over action-outcome paths; each
+simulation descends by UCB1, adds one node and plays it out; an action's value is the mean of the sampled returns.
+
+Stochastic-Power-UCT: T. Dam, O. Maillard and E. Kaufmann, Power mean estimation in stochastic Monte-Carlo tree search,
+UAI 2024.  The same tree; the bonus is polynomial, an action's value averages reward + discount * V(child), and a
+node's value is the power mean of its actions' values.
+"""
+
+import math
+from typing import Any
+
+from gymnasium_gsp.agents.registry import algorithm
+from gymnasium_gsp.search.backup import PowerMean
+from gymnasium_gsp.search.recipe import Recipe
+from gymnasium_gsp.search.selection import UCB1, PolynomialBonus
+
+_UCT: dict[str, dict[str, Any]] = {
+    "*": {"discount": 1.0, "scale": "raw"},
+    "FrozenLake": {"c": 1.5},
+    "PassengerGrid": {"c": 1.5},
+    "FactoredRiverSwim": {"c": 0.5},
+    "SysAdminRing": {"c": 1.5},
+    "FourRooms": {"c": 1.0},
+}
+_POWER_UCT: dict[str, dict[str, Any]] = {
+    "*": {"discount": 1.0, "scale": "raw"},
+    "FrozenLake": {"c": 1.5, "p": 2.0},
+    "PassengerGrid": {"c": 1.5, "p": 2.5},
+    "FactoredRiverSwim": {"c": 1.5, "p": 1.0},
+    "SysAdminRing": {"c": 0.5, "p": 3.0},
+    "FourRooms": {"c": 1.0, "p": 2.0},
+}
+_POWER_UCT_PRINTED = {**_POWER_UCT, "*": {**_POWER_UCT["*"], "weights": "printed"}}
+
+
+@algorithm("uct", "Kocsis and Szepesvari 2006", {"paper": _UCT, "printed": _UCT})
+def uct(*, c: float = 1.0 / math.sqrt(2.0), scale: str = "range", **slots: Any) -> Recipe:
+    """UCT: UCB1 on a tree, means of sampled returns, leaf expansion with one rollout.
+
+    Departures:
+        1. The default C is 1 / sqrt(2) times the observed range of returns; the original has C_p = 1 / sqrt(2) in
+           2 C_p sqrt(log N / n), for rewards in [0, 1].  The presets have the raw constants of the GS-Power-UCT paper.
+
+    Args:
+        c: exploration constant.
+        scale: "raw", or "range" to multiply it by the observed range of returns.
+        **slots: other choices for slots of the recipe.
+    """
+    base = Recipe(
+        key="path",
+        selection=UCB1(c, scale),  # type: ignore[arg-type]
+        target="return",
+        backup=PowerMean(1.0),
+    )
+    return base.changed(**slots)
+
+
+@algorithm("power-uct", "Dam, Maillard and Kaufmann 2024", {"paper": _POWER_UCT, "printed": _POWER_UCT_PRINTED})
+def power_uct(
+    *, c: float = 0.5, scale: str = "range", p: float = 2.0, weights: str = "normalised", **slots: Any
+) -> Recipe:
+    """Stochastic-Power-UCT: polynomial bonus and power mean on a tree, leaf expansion with one rollout.
+
+    Departures:
+        1. Weights of the power mean are N(s,a) / sum_b N(s,b), which preserve constants, where the paper divides by
+           N(s); `weights="printed"` keeps the paper's.
+        2. The default C is scaled by the observed range of returns.
+
+    Args:
+        c: exploration constant.
+        scale: "raw", or "range" to multiply it by the observed range of returns.
+        p: power of the mean, 1 to infinity.
+        weights: "normalised" or "printed".
+        **slots: other choices for slots of the recipe.
+    """
+    base = Recipe(
+        key="path",
+        selection=PolynomialBonus(c, scale),  # type: ignore[arg-type]
+        backup=PowerMean(p, weights),  # type: ignore[arg-type]
+    )
+    return base.changed(**slots)

@@ -1,0 +1,261 @@
+"""What the benchmark environments share: a compiled step, snapshots without randomness, siblings, text rendering."""
+
+import copy
+import ctypes
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Generic, NamedTuple, SupportsInt, TypeVar
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.error import ResetNeeded
+from numpy.typing import NDArray
+
+from gymnasium_gsp.models import abi
+from gymnasium_gsp.models.compilation import compiled_pointer
+from gymnasium_gsp.models.compiled import CompiledModel, Transition
+from gymnasium_gsp.models.pointers import Pointer, ctypes_type
+
+ObsT = TypeVar("ObsT")
+
+
+class EnvState(NamedTuple):
+    """All that decides the future of an environment, except its random stream.
+
+    Attributes:
+        cells: the state, as whole numbers.
+        elapsed: steps since reset.
+        terminated: whether the episode has reached its end.
+        layout: what was fixed at construction or drawn at reset; two states of one layout belong to one MDP.
+    """
+
+    cells: tuple[int, ...]
+    elapsed: int
+    terminated: bool
+    layout: tuple[Any, ...]
+
+
+class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
+    """A Gymnasium environment whose rules are one compiled step, used by `step` and by the search alike.
+
+    A subclass sets `rules`, `draws` (values that one step takes from the random stream, whatever the state and
+    action), the spaces, `actions`, `horizon` and `reward_bounds` (smallest and largest reward of one step), and
+    implements `_start`, `_params`, `_layout`, `_arguments`, `_is_state`, `observe`, `transitions` and `_draw_text`.
+    The horizon truncates; it is never a terminal state.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 4}  # type: ignore[misc]
+    rules: ClassVar[Callable]
+    width: ClassVar[int] = 1
+    key_size: ClassVar[int] = 1
+    clock: ClassVar[int | None] = None
+
+    draws: int
+    actions: int
+    horizon: int
+    reward_bounds: tuple[float, float] = (0.0, 1.0)
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise ValueError(
+                f"render_mode {render_mode!r} is unknown; allowed: {self.metadata['render_modes']} or None"
+            )
+        self.render_mode = render_mode
+        self._cells = np.zeros(self.width, np.int64)
+        self._elapsed = 0
+        self._terminated = False
+        self._started = False
+        self._model: CompiledModel | None = None
+        self._call: Callable[[int], tuple[int, float]] | None = None
+
+    # What a subclass says about itself.
+
+    def _start(self) -> Sequence[int]:
+        """Cells of the first state; draws from `self.np_random` what is random at reset."""
+        raise NotImplementedError
+
+    def _params(self) -> NDArray[np.float64]:
+        """The numbers that the compiled step reads, for the present layout."""
+        raise NotImplementedError
+
+    def _layout(self) -> tuple[Any, ...]:
+        """Everything that the MDP depends on and that is not part of the state."""
+        raise NotImplementedError
+
+    def _set_layout(self, layout: tuple[Any, ...]) -> None:
+        """Take over what was drawn at another environment's reset; refuse what was fixed at construction."""
+        if layout != self._layout():
+            raise self._foreign_layout()
+
+    def _foreign_layout(self) -> ValueError:
+        return ValueError(
+            f"this state belongs to another layout than this {type(self).__name__}'s; make the environment with the "
+            "arguments of the one the state came from"
+        )
+
+    def observe(self, cells: Sequence[int]) -> ObsT:
+        """The observation of a state, a fresh object each time."""
+        raise NotImplementedError
+
+    def transitions(self, cells: Sequence[int], action: int) -> list[Transition]:
+        """The exact law: rows (probability, next cells, reward, terminated) of taking `action` in the state."""
+        raise NotImplementedError
+
+    def _is_state(self, cells: Sequence[int]) -> bool:
+        """Whether these whole numbers are a state of the present layout."""
+        raise NotImplementedError
+
+    def is_terminal(self, cells: Sequence[int]) -> bool:
+        """Whether an episode ends on reaching this state."""
+        return False
+
+    def _draw_text(self) -> str:
+        """The present state as text."""
+        raise NotImplementedError
+
+    # Gymnasium's interface.
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, dict[str, Any]]:
+        """Start an episode.
+
+        Raises:
+            ValueError: if `options` names anything; these environments have no reset options.
+        """
+        super().reset(seed=seed)
+        if options:
+            raise ValueError(f"{type(self).__name__} has no reset options, but was given {sorted(options)}")
+        self._set_cells(self._start(), elapsed=0, terminated=False)
+        return self.observe(self._cells.tolist()), {}
+
+    def step(self, action: SupportsInt) -> tuple[ObsT, float, bool, bool, dict[str, Any]]:
+        """Play one action (anything that `operator.index` takes).
+
+        Raises:
+            ResetNeeded: before `reset`, or after the episode has ended.
+            TypeError: if the action is no whole number.
+            ValueError: if the action does not exist.
+        """
+        try:
+            index = operator.index(action)  # type: ignore[arg-type]
+        except TypeError:
+            raise TypeError(f"an action is a whole number in 0 .. {self.actions - 1}, not {action!r}") from None
+        if not self._started or self._terminated or self._elapsed >= self.horizon:
+            raise ResetNeeded("the episode has not begun or has ended; call reset() before step()")
+        if not 0 <= index < self.actions:
+            raise ValueError(f"action {action!r} does not exist; allowed: 0 .. {self.actions - 1}")
+        status, reward = (self._call or self._bind())(index)
+        self._elapsed += 1
+        self._terminated = status == abi.TERMINATED
+        return self.observe(self._cells.tolist()), reward, self._terminated, self._elapsed >= self.horizon, {}
+
+    def render(self) -> str | None:
+        """The present state as text, if the render mode is "ansi".
+
+        Raises:
+            ResetNeeded: before `reset`.
+        """
+        if self.render_mode is None:
+            gym.logger.warn("render() shows nothing: this environment was made without render_mode='ansi'")
+            return None
+        if not self._started:
+            raise ResetNeeded("there is nothing to render before reset(); call env.reset() first")
+        return self._draw_text()
+
+    # The simulator extension.
+
+    def clone_state(self) -> EnvState:
+        """The present state: small, immutable, picklable, without the random stream.
+
+        Raises:
+            ResetNeeded: before `reset`.
+        """
+        if not self._started:
+            raise ResetNeeded("there is no state before reset(); call env.reset() first")
+        return EnvState(tuple(self._cells.tolist()), self._elapsed, self._terminated, self._layout())
+
+    def set_state(self, state: EnvState) -> None:
+        """Go to a state that `clone_state` gave, here or in a sibling; the random stream stays as it is.
+
+        Raises:
+            ValueError: if it is no such state, or one of another layout.
+        """
+        if not isinstance(state, EnvState) or type(state.cells) is not tuple or type(state.layout) is not tuple:
+            raise ValueError(f"set_state wants what clone_state() of a {type(self).__name__} returned, not {state!r}")
+        former = self._layout() if self._started else None
+        self._set_layout(state.layout)
+        if not self._is_valid(state):
+            if former is not None:
+                self._set_layout(former)
+            raise ValueError(f"{state!r} is no state of this {type(self).__name__}")
+        self._set_cells(state.cells, state.elapsed, state.terminated)
+
+    def _is_valid(self, state: EnvState) -> bool:
+        """Whether an episode of the present layout can be in this state; from others the step would read astray."""
+        cells = state.cells
+        return (
+            len(cells) == self.width
+            and all(type(number) is int for number in (*cells, state.elapsed))
+            and 0 <= state.elapsed <= self.horizon
+            and (self.clock is None or cells[self.clock] == state.elapsed)
+            and self._is_state(cells)
+            and state.terminated == self.is_terminal(cells)
+        )
+
+    def make_simulator(self, seed: int | None = None) -> "CompiledEnv[ObsT]":
+        """A bare sibling in the same state (if there is one), without wrappers, with a random stream of its own."""
+        sibling = type(self)(**self._arguments())
+        sibling.reset(seed=seed)
+        if self._started:
+            sibling.set_state(self.clone_state())
+        return sibling
+
+    def _arguments(self) -> dict[str, Any]:
+        """Constructor arguments that make this environment again."""
+        raise NotImplementedError
+
+    def compiled_model(self) -> CompiledModel:
+        """The model of the present layout, for a search; the same object while the layout stays."""
+        if self._model is None:
+            # A copy, so that this model keeps its law when a later reset draws another layout.
+            frozen = copy.copy(self)
+            self._model = CompiledModel(
+                step=Pointer(compiled_pointer(type(self).rules, abi.STEP).address),
+                actions=self.actions,
+                width=self.width,
+                key_size=self.key_size,
+                clock=self.clock,
+                params=self._params(),
+                reward_bounds=self.reward_bounds,
+                terminal=lambda cells: frozen.is_terminal(cells.tolist()),
+                law=frozen.transitions,
+                name=type(self).__name__.removesuffix("Env"),
+            )
+        return self._model
+
+    def _set_cells(self, cells: Sequence[int], elapsed: int, terminated: bool) -> None:
+        self._cells[:] = cells
+        self._elapsed, self._terminated, self._started = elapsed, terminated, True
+
+    def _forget_model(self) -> None:
+        """Say that the layout has changed."""
+        self._model = self._call = None
+
+    def _bind(self) -> Callable[[int], tuple[int, float]]:
+        """The compiled step as a Python function of the action, on this environment's own cells and stream."""
+        model = self.compiled_model()
+        function = ctypes_type(abi.STEP)(model.step_pointer.address)
+        params: Any = model.params
+        word, reward = ctypes.c_uint64(), ctypes.c_double()
+        cells, word_at, reward_at = self._cells.ctypes.data, ctypes.addressof(word), ctypes.addressof(reward)
+        params_at = params.ctypes.data
+
+        def call(action: int) -> tuple[int, float]:
+            word.value = int(self.np_random.integers(2**64, dtype=np.uint64))
+            return function(params_at, cells, action, word_at, reward_at), reward.value
+
+        self._call = call
+        return call
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but compiled code, which is bound again where the environment wakes up."""
+        return {**self.__dict__, "_model": None, "_call": None}

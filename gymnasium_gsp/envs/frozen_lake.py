@@ -1,0 +1,110 @@
+"""FrozenLake: cross a slippery lake without falling into a hole."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from gymnasium_gsp.envs.compiled_env import CompiledEnv
+from gymnasium_gsp.envs.grid import check_horizon, check_probability, draw_map, neighbours, read_map, slip_law, slipped
+from gymnasium_gsp.models.abi import RUNNING, TERMINATED, uniform
+from gymnasium_gsp.models.compiled import Transition
+
+MAP_8X8 = ("SFFFFFFF", "FFFFFFFF", "FFFHFFFF", "FFFFFHFF", "FFFHFFFF", "FHHFFFHF", "FHFFHFHF", "FFFHFFFG")
+"""Gymnasium's 8x8 map: S start, F frozen, H hole, G goal."""
+
+
+def frozen_lake_rules(params, state, action, rng, reward):
+    """One step.  params: slip, then per place: 0 frozen, 1 hole or 2 goal, and its neighbours.  Draws one value."""
+    direction = slipped(uniform(rng), params[0], action)
+    place = int(params[2 + 5 * state[0] + direction])
+    tile = params[1 + 5 * place]
+    state[0] = place
+    reward[0] = 1.0 if tile == 2.0 else 0.0
+    return TERMINATED if tile > 0.0 else RUNNING
+
+
+class FrozenLakeEnv(CompiledEnv[int]):
+    """Cross a frozen lake from the start to the goal; the ice is slippery.
+
+    ## Description
+    The benchmark of the paper's appendix: Gymnasium's 8x8 map, where an action is executed as given or turned to
+    either side, each with probability 1/3.  Leaving the lake is not possible; the agent stays where it is.
+
+    ## Action Space
+    `Discrete(4)`: 0 left, 1 down, 2 right, 3 up.
+
+    ## Observation Space
+    `Discrete(rows * columns)`: row * columns + column.
+
+    ## Rewards
+    1 on reaching the goal, 0 otherwise.
+
+    ## Episode End
+    Terminated in a hole or at the goal; truncated after `horizon` steps.
+
+    ## Arguments
+    * `desc`: rows of the map, letters S, F, H, G.
+    * `slip`: probability of being turned to each side; 0 makes the lake deterministic.
+    * `horizon`: steps until truncation.  `gym.make` also sets a time limit of 200; for more, give it
+      `max_episode_steps` as well.
+    """
+
+    rules = staticmethod(frozen_lake_rules)
+    draws = 1
+    actions = 4
+
+    def __init__(
+        self,
+        render_mode: str | None = None,
+        desc: Sequence[str] = MAP_8X8,
+        slip: float = 1 / 3,
+        horizon: int = 200,
+    ) -> None:
+        super().__init__(render_mode)
+        self.desc = read_map(desc, "SFHG", single="S", some="G")
+        self.slip = check_probability("slip", slip, largest=0.5)
+        self.horizon = check_horizon(horizon)
+        self._tiles = "".join(self.desc)
+        self._neighbours = neighbours(len(self.desc[0]), len(self.desc))
+        self._fixed_layout = ("FrozenLake", self.desc, self.slip, self.horizon)
+        self.action_space = spaces.Discrete(4)
+        self.observation_space = spaces.Discrete(len(self._tiles))  # type: ignore[assignment]
+
+    def _start(self) -> Sequence[int]:
+        return (self._tiles.index("S"),)
+
+    def _params(self) -> NDArray[np.float64]:
+        kinds = [max("FHG".find(tile), 0) for tile in self._tiles]
+        table = [(kind, *self._neighbours[4 * place : 4 * place + 4]) for place, kind in enumerate(kinds)]
+        return np.concatenate(([self.slip], *table))
+
+    def _layout(self) -> tuple[Any, ...]:
+        return self._fixed_layout
+
+    def _arguments(self) -> dict[str, Any]:
+        return {"desc": self.desc, "slip": self.slip, "horizon": self.horizon}
+
+    def observe(self, cells: Sequence[int]) -> int:
+        """The agent's place, row * columns + column."""
+        return int(cells[0])
+
+    def _is_state(self, cells: Sequence[int]) -> bool:
+        return 0 <= cells[0] < len(self._tiles)
+
+    def is_terminal(self, cells: Sequence[int]) -> bool:
+        """Whether the place is a hole or the goal."""
+        return self._tiles[cells[0]] in "HG"
+
+    def transitions(self, cells: Sequence[int], action: int) -> list[Transition]:
+        """At most three rows: turned left, turned right, as intended."""
+        rows: list[Transition] = []
+        for probability, direction in slip_law(action, self.slip):
+            place = self._neighbours[4 * cells[0] + direction]
+            rows.append((probability, (place,), float(self._tiles[place] == "G"), self._tiles[place] in "HG"))
+        return rows
+
+    def _draw_text(self) -> str:
+        return draw_map(self.desc, int(self._cells[0]))

@@ -1,0 +1,146 @@
+"""From a function somebody gives to an address that the search can call, with the signature checked.
+
+Accepted everywhere a step or an ingredient is asked for: a plain Python function or an `@njit` function (compiled
+here), a `@cfunc` (its signature is checked), a ctypes function pointer (its argument types are checked; it may run
+Python, so the search keeps the GIL), or the address of a C function as an int (taken on trust).
+"""
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from numba import njit, types
+from numba.core.dispatcher import Dispatcher
+from numba.core.errors import NumbaError
+
+from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.models import abi
+from gymnasium_gsp.models.compilation import user_pointer
+
+_CFunctionPointer: Any = ctypes.CFUNCTYPE(None).__mro__[1]  # what every ctypes function type derives from
+
+SIGNATURES = {
+    "step": abi.STEP,
+    "legal": abi.LEGAL,
+    "select": abi.SELECT,
+    "backup": abi.BACKUP,
+    "policy": abi.POLICY,
+    "value": abi.VALUE,
+}
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """The address of a C function, with what must stay alive while it is called.
+
+    Attributes:
+        address: where the function starts.
+        owner: the object that owns the code.
+        needs_gil: whether calling it runs Python code, so that the caller must hold the GIL.
+    """
+
+    address: int
+    owner: Any = None
+    needs_gil: bool = False
+
+
+def ctypes_type(signature: Any) -> Any:
+    """The ctypes function type of a signature; functions made from it take the GIL by themselves."""
+    scalars = {types.int64: ctypes.c_int64, types.uint64: ctypes.c_uint64, types.float64: ctypes.c_double}
+
+    def convert(numba_type: Any) -> Any:
+        if isinstance(numba_type, types.CPointer):
+            return ctypes.c_void_p
+        return scalars[numba_type]
+
+    return ctypes.CFUNCTYPE(convert(signature.return_type), *[convert(t) for t in signature.args])
+
+
+def _same_size(given: Any, wanted: Any) -> bool:
+    if given is None:
+        return False
+    if wanted is ctypes.c_void_p:
+        return given is ctypes.c_void_p or issubclass(given, ctypes._Pointer)
+    return given is wanted
+
+
+def _guard(inner: Callable, kind: str) -> Callable:
+    """The same function with a count of calls that have not come back.
+
+    numba swallows an exception at the C border and returns 0, which is a valid action or value.  The search looks
+    at the count after each simulation, so that a raise is never taken for an answer.
+    """
+    in_flight = abi.IN_FLIGHT
+
+    def guarded_select(params, context, visits, q, counts, rng):
+        context[in_flight] += 1.0
+        action = inner(params, context, visits, q, counts, rng)
+        context[in_flight] -= 1.0
+        return action
+
+    def guarded_backup(params, context, visits, q, counts, variance, value, target):
+        context[in_flight] += 1.0
+        backed_up = inner(params, context, visits, q, counts, variance, value, target)
+        context[in_flight] -= 1.0
+        return backed_up
+
+    def guarded_state_function(params, context, state, rng):
+        context[in_flight] += 1.0
+        answer = inner(params, context, state, rng)
+        context[in_flight] -= 1.0
+        return answer
+
+    by_kind: dict[str, Callable] = {"select": guarded_select, "backup": guarded_backup}
+    return by_kind.get(kind, guarded_state_function)
+
+
+def resolve(function: Any, kind: str) -> Pointer:
+    """The pointer for a function that a user gave as `kind`: step, legal, select, backup, policy or value.
+
+    Raises:
+        RecipeError: if it is nothing that can be called through a C pointer, or has another signature.
+    """
+    signature = SIGNATURES[kind]
+    if isinstance(function, Pointer):
+        return function
+    if isinstance(function, int) and not isinstance(function, bool):
+        if function <= 0:
+            raise RecipeError(f"{kind} was given the address {function}; a C function's address is above 0")
+        return Pointer(function)
+    if isinstance(function, _CFunctionPointer):
+        return _resolve_ctypes(function, kind, signature)
+    source = getattr(function, "__wrapped__", None) if hasattr(function, "native_name") else None
+    if source is not None and function._sig != signature:
+        raise RecipeError(f"{kind} has the signature {function._sig}; the search calls it as {signature}")
+    if source is None:
+        source = function.py_func if isinstance(function, Dispatcher) else function
+    if not callable(source):
+        raise RecipeError(
+            f"{kind} was given {function!r}; allowed are a Python or numba function, a ctypes function pointer or "
+            "the address of a C function (see gymnasium_gsp.models.abi)"
+        )
+    inner = function if isinstance(function, Dispatcher) else njit(error_model="numpy")(source)
+    target = source if kind in ("step", "legal") else _guard(inner, kind)
+    try:
+        compiled = user_pointer(target, signature)
+    except (NumbaError, TypeError) as error:
+        raise RecipeError(
+            f"{kind} {getattr(source, '__name__', source)!r} cannot be compiled as {signature}: {error}"
+        ) from error
+    return Pointer(compiled.address, compiled)
+
+
+def _resolve_ctypes(function: Any, kind: str, signature: Any) -> Pointer:
+    wanted = ctypes_type(signature)
+    given = [function.restype, *(function.argtypes or ())]
+    expected = [wanted._restype_, *wanted._argtypes_]
+    if len(given) != len(expected) or not all(map(_same_size, given, expected)):
+        raise RecipeError(
+            f"{kind} is a ctypes function of other types than the search calls it with: {signature}; "
+            "set its restype and argtypes (pointers as c_void_p or POINTER)"
+        )
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    if not address:
+        raise RecipeError(f"{kind} is a null ctypes function pointer")
+    return Pointer(address, function, needs_gil=True)

@@ -1,0 +1,103 @@
+"""Budget: what a decision may spend, and what it came to."""
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gymnasium_gsp.errors import RecipeError
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one decision may spend; the first to run out ends the search.
+
+    Simulations, model steps and nodes are never exceeded: a simulation that runs out of model steps is backed up
+    from where it stands, one that runs out of nodes goes on without adding any.  Seconds are exceeded by at most
+    one simulation and 5 ms.  Only this decision's own work counts, not what a kept graph brings along.
+
+    Attributes:
+        simulations: trajectories from the root.
+        model_steps: calls of the model's step, rollouts included.
+        seconds: wall-clock time; the only limit that is not reproducible.
+        nodes: new nodes.
+    """
+
+    simulations: int | None = None
+    model_steps: int | None = None
+    seconds: float | None = None
+    nodes: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("simulations", "model_steps", "nodes"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, _whole(name, value))
+        if self.seconds is not None:
+            seconds = self.seconds
+            if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0.0 < seconds < math.inf:
+                raise RecipeError(f"budget: seconds must be a finite number above 0, not {seconds!r}")
+        if all(getattr(self, field.name) is None for field in fields(self)):
+            raise RecipeError("an empty budget would search for ever: give simulations, model_steps, seconds or nodes")
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise RecipeError(
+            f"budget: {name} must be a whole number of at least 1, not {value!r}; for a time limit give "
+            "Budget(seconds=...)"
+        )
+    return int(value)
+
+
+def as_budget(value: Any) -> Budget:
+    """A budget as given, or a number of simulations."""
+    return value if isinstance(value, Budget) else Budget(simulations=_whole("simulations", value))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a search has done so far, given to `on_progress` between two chunks of it.
+
+    Attributes:
+        simulations, model_steps, seconds, nodes: spent in this decision.
+    """
+
+    simulations: int
+    model_steps: int
+    seconds: float
+    nodes: int
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResult:
+    """What a search says about its root.
+
+    Attributes:
+        action: the recommended action.
+        value: the root's value.
+        q_values: (actions,) float64, the values that the recommendation used; -inf for an action never tried.
+        visit_counts: (actions,) int64, N(s,a) at the root, a kept graph's earlier visits included.
+        simulations: trajectories of this decision.
+        model_steps: calls of the model's step in this decision.
+        seconds: wall-clock time of this decision.
+        nodes: nodes added in this decision.
+        graph_size: nodes stored at its end.
+        stopped_by: "simulations", "model_steps", "seconds", "nodes", "callback", or "terminal" where there was nothing
+            to search.
+        at_cap: whether the node store was full, so that the search went on without adding nodes.
+    """
+
+    action: int
+    value: float
+    q_values: NDArray[np.float64]
+    visit_counts: NDArray[np.int64]
+    simulations: int
+    model_steps: int
+    seconds: float
+    nodes: int
+    graph_size: int
+    stopped_by: str
+    at_cap: bool = False

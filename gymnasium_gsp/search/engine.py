@@ -1,0 +1,304 @@
+"""The front of the search: binds a model and a recipe to the compiled loop and runs it in chunks.
+
+Chunks give wall-clock budgets, Ctrl-C, progress reports and growth; they change no result.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gymnasium_gsp.errors import PlanningError, RecipeError
+from gymnasium_gsp.models import abi
+from gymnasium_gsp.models.compilation import compiled_entry
+from gymnasium_gsp.models.pointers import Pointer
+from gymnasium_gsp.search import decision, kernel
+from gymnasium_gsp.search import layout as at
+from gymnasium_gsp.search.budget import Budget, Progress, SearchResult
+from gymnasium_gsp.search.horizon import DEFAULT_DISCOUNT, DEFAULT_HORIZON, FixedHorizon
+from gymnasium_gsp.search.program import Assembly, assemble
+from gymnasium_gsp.search.recipe import Recipe
+from gymnasium_gsp.search.store import MEMORY, SMALLEST, Store
+
+CHUNK_SECONDS = 0.005  # how long a chunk should take
+
+
+class Search:
+    """A planner for one model: a recipe bound to it, with the graph that lives from decision to decision.
+
+    Args:
+        model: what to plan in (`models.compiled.CompiledModel`).
+        recipe: how.
+        timed: whether the number of steps left will be known at each decision.
+        max_nodes: cap on stored nodes; None for what fits into `memory`.
+        memory: bytes that the graph may take.
+        first_rows: rows to start with; changes no result.
+
+    Raises:
+        RecipeError: if recipe and model do not fit.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        recipe: Recipe,
+        timed: bool,
+        max_nodes: int | None = None,
+        memory: int = MEMORY,
+        first_rows: int = SMALLEST,
+    ) -> None:
+        self.model = model
+        self.recipe = recipe.changed(key=recipe.key or ("state_elapsed" if timed else "state"))
+        self.timed = timed
+        self.discount = recipe.discount if recipe.discount is not None else 1.0 if timed else DEFAULT_DISCOUNT
+        moving_end = not timed or isinstance(recipe.horizon, FixedHorizon)
+        if self.recipe.key == "state_elapsed" and recipe.retention == "episode" and moving_end:
+            raise RecipeError(
+                "a graph keyed by (state, elapsed steps) stays valid only while the end is fixed, and here it moves "
+                "with the root: use retention='decision', key='state', or a time limit with horizon=StepsLeft()"
+            )
+        self.assembly: Assembly = assemble(model, self.recipe)
+        self.program = self.assembly.program
+        self.tally = np.zeros(at.TALLY_SIZE, np.int64)
+        self.tally[at.DRAWS] = -1
+        self.params = self.assembly.params
+        self.context = np.zeros(abi.context_length(model.actions))
+        self.states = np.zeros(2 * model.width, np.int64)
+        self.rng = np.zeros(2, np.uint64)
+        self.trail = np.zeros(0, np.int64)
+        self.store = Store(self.program, self.tally, max_nodes, memory, first_rows)
+        self._nogil = not self.assembly.needs_gil
+        self._search = compiled_entry(kernel.search, self._nogil)
+        self._decide = compiled_entry(decision.decide, self._nogil)
+        self._chunk = 1
+        self.begin_episode()
+
+    def seed(self, words: NDArray[np.uint64]) -> None:
+        """Set both streams, that of the search's own choices and that of the model."""
+        self.rng[:] = words
+
+    def begin_episode(self) -> None:
+        """Forget the graph and the statistics of the last episode."""
+        self.store.forget()
+        self.context[:] = 0.0
+        self.context[abi.VERSION] = abi.ABI_VERSION
+        self.context[abi.DISCOUNT] = self.discount
+        self.context[abi.ACTIONS] = self.model.actions
+        self.context[abi.MASKED] = float(self.program[at.LEGAL] != 0)
+        self.context[abi.RANGE] = 1.0
+
+    def plan(
+        self,
+        cells: NDArray[np.int64],
+        budget: Budget,
+        elapsed: int = 0,
+        steps_left: int | None = None,
+        same_root: bool = False,
+        on_progress: Callable[[Progress], Any] | None = None,
+    ) -> SearchResult:
+        """Search from a state and recommend an action.
+
+        Args:
+            cells: (width,) int64, the state.
+            budget: what may be spent.
+            elapsed: steps since the start of the episode.
+            steps_left: steps until the time limit; None if there is none.
+            same_root: whether nothing has happened since the last decision.
+            on_progress: called between chunks; a true answer stops the search.
+
+        Raises:
+            PlanningError: if the model or an ingredient failed; the graph is then forgotten.
+        """
+        begun = time.perf_counter()
+        if steps_left is not None and steps_left <= 0:
+            return self._nothing_to_search(begun)
+        self._prepare(cells, budget, elapsed, steps_left, same_root)
+        try:
+            stopped_by, at_cap = self._run(budget, begun, on_progress)
+            return self._result(begun, stopped_by, at_cap)
+        except BaseException:
+            self.begin_episode()
+            raise
+
+    def _prepare(
+        self, cells: NDArray[np.int64], budget: Budget, elapsed: int, steps_left: int | None, same_root: bool
+    ) -> None:
+        program, tally = self.program, self.tally
+        depth = self.recipe.horizon.steps(steps_left, self.discount, budget.simulations)
+        program[at.HORIZON] = depth
+        program[at.END] = at.NO_LIMIT if steps_left is None else steps_left
+        program[at.ROLLOUT_END] = max(depth, DEFAULT_HORIZON) if steps_left is None else at.NO_LIMIT
+        program[at.ROOT_ELAPSED] = elapsed
+        program[at.STEP_LIMIT] = at.NO_LIMIT if budget.model_steps is None else budget.model_steps
+        program[at.NODE_LIMIT] = at.NO_LIMIT if budget.nodes is None else budget.nodes
+        program[at.LONGEST] = depth + 1
+        program[at.GROWABLE] = 1
+        if len(self.trail) < (depth + 2) * at.HOP_SIZE:
+            self.trail = np.zeros((depth + 2) * at.HOP_SIZE, np.int64)
+        self.params = self.assembly.with_lower_bounds(depth, steps_left, self.discount)
+        self.context[abi.BUDGET] = np.inf if budget.simulations is None else budget.simulations
+        self.context[abi.IN_FLIGHT] = 0.0
+        self.states[: self.model.width] = cells
+        tally[at.SIMULATIONS] = tally[at.MODEL_STEPS] = tally[at.NEW_NODES] = 0
+        if self.recipe.retention == "decision":
+            self.store.forget()
+        elif tally[at.ROOT_CHANGE] != at.RESTARTED:
+            tally[at.ROOT_CHANGE] = at.SAME_ROOT if same_root else at.MOVED_ON
+
+    def _run(self, budget: Budget, begun: float, on_progress: Callable[[Progress], Any] | None) -> tuple[str, bool]:
+        program, tally, store = self.program, self.tally, self.store
+        limit = at.NO_LIMIT if budget.simulations is None else budget.simulations
+        deadline = None if budget.seconds is None else begun + budget.seconds
+        if tally[at.ROOT_CHANGE] == at.RESTARTED or tally[at.NODES] >= program[at.ROW_CAPACITY]:
+            self._make_root_room()
+        entering, dropped, at_cap = True, False, False
+        while True:
+            before, chunk_begun = int(tally[at.SIMULATIONS]), time.perf_counter()
+            program[at.SIMULATION_LIMIT] = min(limit, before + self._chunk)
+            status = self._search(
+                program,
+                tally,
+                self.params,
+                self.model.params,
+                self.context,
+                *store.arrays(),
+                self.trail,
+                self.states,
+                self.rng,
+                entering,
+            )
+            entering = False
+            tally[at.ROOT_CHANGE] = at.SAME_ROOT
+            if status == at.FULL:
+                if not store.make_room(int(program[at.LONGEST])):
+                    if self.recipe.retention == "episode" and not dropped:
+                        store.drop_past()
+                        dropped = True
+                    else:
+                        program[at.GROWABLE] = 0
+                        at_cap = True
+                continue
+            if status >= at.STEP_FAILED:
+                self._fail(status)
+            done, now = int(tally[at.SIMULATIONS]), time.perf_counter()
+            self._adapt_chunk(done - before, now - chunk_begun, budget)
+            if status == at.OUT_OF_STEPS:
+                return "model_steps", at_cap
+            if status == at.OUT_OF_NODES:
+                return "nodes", at_cap
+            if done >= limit:
+                return "simulations", at_cap
+            if deadline is not None and now >= deadline:
+                return "seconds", at_cap
+            if on_progress is not None and on_progress(
+                Progress(done, int(tally[at.MODEL_STEPS]), now - begun, int(tally[at.NEW_NODES]))
+            ):
+                return "callback", at_cap
+
+    def _make_root_room(self) -> None:
+        """See to it that the root itself can be stored."""
+        if self.tally[at.ROOT_CHANGE] == at.RESTARTED:
+            return
+        if not self.store.make_room(1):
+            self.store.drop_past()
+            if not self.store.make_room(1):
+                self.store.forget()
+
+    def _adapt_chunk(self, simulations: int, seconds: float, budget: Budget) -> None:
+        """Double the chunk while it is short, and cut it where it is long."""
+        if seconds < CHUNK_SECONDS / 2.0 and simulations >= self._chunk:
+            self._chunk *= 2
+        elif seconds > CHUNK_SECONDS * 2.0:
+            self._chunk = max(1, int(self._chunk * CHUNK_SECONDS / seconds))
+
+    def _result(self, begun: float, stopped_by: str, at_cap: bool) -> SearchResult:
+        actions, tally = self.model.actions, self.tally
+        nodes = int(tally[at.NODES]) if self.program[at.SWEEP] else 0
+        order, position = np.empty(nodes, np.int64), np.zeros(nodes, np.int64)
+        reals, counts = np.empty(1 + 2 * actions + nodes), np.empty(actions, np.int64)
+        status = self._decide(
+            self.program,
+            tally,
+            self.params,
+            self.model.params,
+            self.context,
+            self.store.rows,
+            self.store.edges,
+            self.states,
+            self.rng,
+            order,
+            position,
+            reals,
+            counts,
+        )
+        if status != at.DONE:
+            self._fail(status)
+        return SearchResult(
+            action=int(tally[at.DETAIL]),
+            value=float(reals[0]),
+            q_values=reals[1 : 1 + actions].copy(),
+            visit_counts=counts,
+            simulations=int(tally[at.SIMULATIONS]),
+            model_steps=int(tally[at.MODEL_STEPS]),
+            nodes=int(tally[at.NEW_NODES]),
+            graph_size=int(tally[at.NODES]),
+            stopped_by=stopped_by,
+            at_cap=at_cap,
+            seconds=time.perf_counter() - begun,
+        )
+
+    def _nothing_to_search(self, begun: float) -> SearchResult:
+        """The answer in a state where the episode has ended: any action, worth exactly 0."""
+        actions = self.model.actions
+        return SearchResult(
+            action=0,
+            value=0.0,
+            q_values=np.zeros(actions),
+            visit_counts=np.zeros(actions, np.int64),
+            simulations=0,
+            model_steps=0,
+            seconds=time.perf_counter() - begun,
+            nodes=0,
+            graph_size=int(self.tally[at.NODES]),
+            stopped_by="terminal",
+        )
+
+    def _fail(self, status: int) -> None:
+        """Raise what went wrong: a Python callback's own exception, or an error that names the culprit."""
+        pointers: list[Pointer] = self.assembly.pointers
+        for pointer in pointers:
+            caught = getattr(pointer.owner, "caught", None)
+            if caught:
+                raise caught.pop()
+        width = self.model.width
+        state = tuple(self.states[width:].tolist())
+        name = getattr(self.model, "name", "model")
+        drew = int(self.tally[at.DRAWS])
+        messages = {
+            at.STEP_FAILED: f"{name}: the step failed in state {state}: it returned FAILED, raised, or gave a reward "
+            "that is not a number; it must return RUNNING or TERMINATED and a finite reward for every legal action",
+            at.NO_ACTION: f"{name}: state {state} has no legal action and is not terminal; a state where nothing can "
+            "be done must be reached with TERMINATED",
+            at.BAD_ACTION: f"the selection or rollout policy answered in state {state} with an action that does not "
+            "exist or is not legal; it must return one of the legal actions",
+            at.BAD_BACKUP: self._backup_message(),
+            at.BAD_VALUE: f"the evaluation of state {state} is not a finite number; return one, or raise",
+            at.RAISED: "an ingredient raised an exception (printed above); mend it, numba cannot carry it across",
+            at.WRONG_DRAWS: f"{name}: the step must draw the same number of random values for every state and action; "
+            f"it drew {drew} a step at first and another number later. Draw what is not needed all the same",
+        }
+        raise PlanningError(messages[status])
+
+    def _backup_message(self) -> str:
+        power = self.recipe.power
+        if 1.0 < power < np.inf:
+            return (
+                f"a power mean with p = {power:g} met a value below its lower bound, which is 0 unless the model "
+                "declares negative rewards: declare reward_bounds=(smallest, largest) on the model, or use p = 1 or "
+                "p = inf, which need none"
+            )
+        return (
+            "the backup returned a value that is not a finite number; the rewards may overflow, or the backup is wrong"
+        )

@@ -1,0 +1,163 @@
+"""The node store: one row of cells per node, an open-addressing table over (tag, key), and outcome edges.
+
+A node's tag is 0 for state keys, the elapsed steps for (state, elapsed) keys, and parent * actions + action for
+path keys, so that one table serves trees and graphs.  Keys are compared in full; a hash only says where to look.
+Tables are cleared by a generation stamp.
+"""
+
+from numba import njit, types
+
+from gymnasium_gsp.models.abi import as_reals, offset
+from gymnasium_gsp.search import layout as at
+
+u64 = types.uint64
+_LOW = 0xFFFFFFFF
+
+
+@njit
+def key_hash(tag, key, key_size):
+    """64 well-mixed bits of a tag and a key."""
+    h = u64(tag) * u64(0x9E3779B97F4A7C15)
+    for i in range(key_size):
+        h ^= u64(key[i])
+        h ^= h >> u64(33)
+        h *= u64(0xFF51AFD7ED558CCD)
+        h ^= h >> u64(33)
+    h *= u64(0xC4CEB9FE1A85EC53)
+    return h ^ (h >> u64(33))
+
+
+@njit
+def same_key(row, tag, key, key_size):
+    """Whether a row holds exactly this tag and key."""
+    if row[at.TAG] != tag:
+        return False
+    for i in range(key_size):
+        if row[at.FIRST_KEY + i] != key[i]:
+            return False
+    return True
+
+
+@njit
+def find(program, generation, rows, table, tag, key):
+    """The node with this tag and key, or -1 - (the free slot where it belongs)."""
+    mask, stride, key_size = program[at.TABLE_MASK], program[at.STRIDE], program[at.KEY_SIZE]
+    slot = types.int64(key_hash(tag, key, key_size) & u64(mask))
+    while True:
+        entry = table[slot]
+        if entry >> 32 != generation:
+            return -1 - slot
+        node = entry & _LOW
+        if same_key(offset(rows, node * stride), tag, key, key_size):
+            return node
+        slot = (slot + 1) & mask
+
+
+@njit
+def add(program, tally, rows, table, slot, tag, key):
+    """A new node without visits in a free slot; the caller has made sure that there is a row for it."""
+    node = tally[at.NODES]
+    tally[at.NODES] = node + 1
+    row = offset(rows, node * program[at.STRIDE])
+    for i in range(program[at.STRIDE]):
+        row[i] = 0
+    row[at.TAG] = tag
+    for i in range(program[at.KEY_SIZE]):
+        row[at.FIRST_KEY + i] = key[i]
+    table[slot] = (tally[at.GENERATION] << 32) | node
+    return node
+
+
+@njit
+def clear(tally):
+    """Forget every node and edge."""
+    tally[at.GENERATION] += 1
+    tally[at.NODES] = 0
+    tally[at.EDGES] = 1
+    tally[at.ROOT] = -1
+
+
+@njit
+def edge_child(edge):
+    """What an edge leads to: a node, TERMINAL or UNSTORED."""
+    return (edge[at.EDGE_LINK] & _LOW) - at.CHILD_OFFSET
+
+
+@njit
+def next_edge(edge):
+    """Number of the next edge of the same state and action, or NO_EDGE."""
+    return edge[at.EDGE_LINK] >> 32
+
+
+@njit
+def child_value(program, rows, child):
+    """Present value of what an edge leads to; 0 where the episode ended or nothing was stored."""
+    if child < 0:
+        return 0.0
+    return as_reals(rows)[child * program[at.STRIDE] + at.NODE_VALUE]
+
+
+@njit
+def record_outcome(program, tally, rows, edges, row, action, child, reward, discount):
+    """Count one outcome of (row, action) and return the action's value from counts and children's present values.
+
+    Q(s,a) = sum over outcomes of n(s,a,s') / n(s,a) * (mean reward + discount * V(s')): the estimator that the
+    paper's Lemma on Q-value concentration analyses (its eq. Q_graph).  Outcomes are summed in the order in which
+    they were first met.  Without room for another edge a new outcome is left out of the sum.
+    """
+    head = program[at.HEADS_AT] + action
+    number, last = row[head], at.NO_EDGE
+    total, count, found = 0.0, 0, False
+    while number != at.NO_EDGE:
+        edge = offset(edges, number * at.EDGE_SIZE)
+        sums = as_reals(edge)
+        outcome = edge_child(edge)
+        if outcome == child:
+            edge[at.EDGE_COUNT] += 1
+            sums[at.EDGE_REWARD] += reward
+            found = True
+        total += sums[at.EDGE_REWARD] + discount * edge[at.EDGE_COUNT] * child_value(program, rows, outcome)
+        count += edge[at.EDGE_COUNT]
+        last, number = number, next_edge(edge)
+    if not found and tally[at.EDGES] < program[at.EDGE_CAPACITY]:
+        number = tally[at.EDGES]
+        tally[at.EDGES] = number + 1
+        edge = offset(edges, number * at.EDGE_SIZE)
+        edge[at.EDGE_LINK] = child + at.CHILD_OFFSET
+        edge[at.EDGE_COUNT] = 1
+        as_reals(edge)[at.EDGE_REWARD] = reward
+        if last == at.NO_EDGE:
+            row[head] = number
+        else:
+            edges[last * at.EDGE_SIZE + at.EDGE_LINK] |= number << 32
+        total += reward + discount * child_value(program, rows, child)
+        count += 1
+    if count == 0:
+        return reward + discount * child_value(program, rows, child)
+    return total / count
+
+
+@njit
+def reach(program, rows, edges, root, order, position):
+    """Number of nodes that `root` reaches over edges; they are written to `order`, nearest first.
+
+    `position` must hold zeros for all nodes; afterwards it holds 1 + the place in `order` of each node reached.
+    """
+    actions, stride = program[at.ACTIONS], program[at.STRIDE]
+    order[0] = root
+    position[root] = 1
+    count, done = 1, 0
+    while done < count:
+        row = offset(rows, order[done] * stride)
+        done += 1
+        for action in range(actions):
+            number = row[program[at.HEADS_AT] + action]
+            while number != at.NO_EDGE:
+                edge = offset(edges, number * at.EDGE_SIZE)
+                child = edge_child(edge)
+                if child >= 0 and position[child] == 0:
+                    order[count] = child
+                    count += 1
+                    position[child] = count
+                number = next_edge(edge)
+    return count

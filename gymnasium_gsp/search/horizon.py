@@ -1,0 +1,64 @@
+"""Horizon: how many steps from the root a simulation selects actions before it evaluates."""
+
+import math
+from dataclasses import dataclass
+
+from gymnasium_gsp.errors import RecipeError
+
+DEFAULT_HORIZON = 200  # steps looked ahead where no time limit is known
+DEFAULT_DISCOUNT = 0.99  # where no time limit is known; with one, rewards are not discounted
+
+
+@dataclass(frozen=True)
+class StepsLeft:
+    """To the time limit; where none is known, DEFAULT_HORIZON steps."""
+
+    def steps(self, steps_left: int | None, discount: float, simulations: int | None) -> int:
+        """The horizon of a decision."""
+        if steps_left is not None:
+            return steps_left
+        if discount >= 1.0:
+            raise RecipeError(
+                "discount 1 needs a finite horizon, and no time limit is known: give the environment a time limit, "
+                f"a discount below 1 (the default without a time limit is {DEFAULT_DISCOUNT}), or FixedHorizon(steps)"
+            )
+        return DEFAULT_HORIZON
+
+
+@dataclass(frozen=True)
+class FixedHorizon:
+    """The same number of steps at each decision, or fewer if fewer are left.
+
+    Attributes:
+        depth: that number, at least 1.
+    """
+
+    depth: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.depth, bool) or not isinstance(self.depth, int) or self.depth < 1:
+            raise RecipeError(f"a fixed horizon is a whole number of at least 1, not {self.depth!r}")
+
+    def steps(self, steps_left: int | None, discount: float, simulations: int | None) -> int:
+        """The horizon of a decision."""
+        return self.depth if steps_left is None else min(self.depth, steps_left)
+
+
+@dataclass(frozen=True)
+class AdaptiveHorizon:
+    """H(n) = ceil(log n / (2 log 1/discount)), eq. adaptive_H; the steps left where the discount is 1."""
+
+    def steps(self, steps_left: int | None, discount: float, simulations: int | None) -> int:
+        """The horizon of a decision with `simulations` simulations."""
+        if simulations is None:
+            raise RecipeError(
+                "the adaptive horizon H(n) is a function of the number of simulations: give a budget in simulations, "
+                "or another horizon"
+            )
+        if discount >= 1.0:
+            return StepsLeft().steps(steps_left, discount, simulations)
+        depth = 1 if discount <= 0.0 else max(1, math.ceil(math.log(simulations) / (2.0 * math.log(1.0 / discount))))
+        return depth if steps_left is None else min(depth, steps_left)
+
+
+Horizon = StepsLeft | FixedHorizon | AdaptiveHorizon

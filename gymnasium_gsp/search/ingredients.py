@@ -1,0 +1,81 @@
+"""What an ingredient is: a value that knows its C function and its parameters."""
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.models.compilation import compiled_pointer
+from gymnasium_gsp.models.pointers import SIGNATURES, Pointer, resolve
+
+
+class Ingredient:
+    """A choice for one slot of a recipe whose work is done by a compiled function.
+
+    Subclasses are frozen dataclasses that set `kind` (which signature) and `function`.
+    """
+
+    kind: ClassVar[str]
+    function: ClassVar[Any]
+
+    def pointer(self) -> Pointer:
+        """The compiled function; compiled or loaded from the cache at the first call."""
+        return Pointer(compiled_pointer(type(self).function, SIGNATURES[self.kind]).address)
+
+    def params(self) -> tuple[float, ...]:
+        """The numbers that the function gets as its `params`."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Custom(Ingredient):
+    """A user's own ingredient for any slot that has a C signature.
+
+    Attributes:
+        function: what does the work: a plain or numba function, a `@cfunc`, a ctypes pointer or an address, with the
+            signature of its slot in `models.abi`.
+        values: the numbers it gets as `params`.
+        kind: which signature: select, backup, policy or value.
+    """
+
+    function: Any  # type: ignore[misc]
+    values: tuple[float, ...] = ()
+    kind: str = ""  # type: ignore[misc]
+
+    def pointer(self) -> Pointer:
+        return resolve(self.function, self.kind)
+
+    def params(self) -> tuple[float, ...]:
+        return tuple(map(float, self.values))
+
+
+def check_number(name: str, value: Any, smallest: float = -math.inf, largest: float = math.inf) -> None:
+    """Refuse what is not a finite number within the limits."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise RecipeError(f"{name} must be a finite number, not {value!r}")
+    if not smallest <= value <= largest:
+        raise RecipeError(f"{name} must be between {smallest:g} and {largest:g}, not {value!r}")
+
+
+def as_ingredient(value: Any, kind: str, slot: str) -> Ingredient:
+    """The ingredient in a slot: as given if it is one of this kind, or a user's function wrapped.
+
+    Raises:
+        RecipeError: if it belongs into another slot, or is a class where a value is wanted.
+    """
+    if isinstance(value, type):
+        raise RecipeError(f"{slot} was given the class {value.__name__}; give a value of it, {value.__name__}()")
+    if isinstance(value, Custom) and value.kind in ("", kind):
+        return Custom(value.function, value.values, kind)
+    if isinstance(value, Ingredient):
+        if value.kind != kind:
+            raise RecipeError(f"{slot} was given {value!r}, which is a {value.kind} ingredient; {slot} takes {kind}")
+        return value
+    if value is None or isinstance(value, str | float | list | tuple | dict):
+        raise RecipeError(f"{slot} was given {value!r}; it takes an ingredient or a function of signature {kind}")
+    return Custom(value, (), kind)
+
+
+def parameters_of(ingredient: Any) -> dict[str, Any]:
+    """An ingredient's own fields by name."""
+    return {field.name: getattr(ingredient, field.name) for field in fields(ingredient)}

@@ -1,0 +1,395 @@
+"""The one search loop: descend from the root, evaluate where the known part ends, back up along the trail.
+
+Every algorithm and every model runs through `search`; what differs is behind the addresses in `program`.  Nothing
+here raises: a call ends with one of the statuses of `layout`, and the front turns those into errors.
+"""
+
+import math
+
+from numba import njit, types
+
+from gymnasium_gsp.models import abi
+from gymnasium_gsp.models.abi import (
+    address,
+    as_reals,
+    below,
+    call_backup,
+    call_legal,
+    call_policy,
+    call_select,
+    call_step,
+    call_value,
+    null_reals,
+    offset,
+)
+from gymnasium_gsp.search import layout as at
+from gymnasium_gsp.search.graph import add, clear, find, record_outcome
+
+_INVERSE_OF_INCREMENT = types.uint64(0xF1DE83E19937733D)  # of 0x9E3779B97F4A7C15, modulo 2**64
+
+
+@njit
+def read_legal(program, model_params, context, state):
+    """Write the legal mask of `state` into the context; returns the number of legal actions."""
+    if program[at.LEGAL] == 0:
+        return program[at.ACTIONS]
+    return call_legal(program[at.LEGAL], model_params, state, offset(context, abi.CONTEXT_SIZE))
+
+
+@njit
+def uniform_action(program, context, legal, rng):
+    """One of the legal actions, each equally likely."""
+    choice = below(rng, legal)
+    if context[abi.MASKED] == 0.0:
+        return choice
+    for action in range(program[at.ACTIONS]):
+        if context[abi.CONTEXT_SIZE + action] != 0.0:
+            if choice == 0:
+                return action
+            choice -= 1
+    return -1
+
+
+@njit
+def place(program, context, depth):
+    """Tell the ingredients where the simulation stands."""
+    context[abi.DEPTH] = depth
+    context[abi.ELAPSED] = program[at.ROOT_ELAPSED] + depth
+    context[abi.STEPS_LEFT] = program[at.END] - depth
+
+
+@njit
+def is_action(program, context, action):
+    """Whether an ingredient's answer is a legal action."""
+    if action < 0 or action >= program[at.ACTIONS]:
+        return False
+    return context[abi.MASKED] == 0.0 or context[abi.CONTEXT_SIZE + action] != 0.0
+
+
+@njit
+def rollout(program, tally, params, model_params, context, state, reward, rng, depth):
+    """Discounted return of playing on from `state` to the end; NaN with the status in DETAIL if that failed."""
+    end = min(program[at.END], program[at.ROLLOUT_END], depth + program[at.ROLLOUT_STEPS])
+    steps_limit = program[at.STEP_LIMIT]
+    total, factor, steps = 0.0, 1.0, tally[at.MODEL_STEPS]
+    search_stream, model_stream = rng, offset(rng, 1)
+    while depth < end and steps < steps_limit:
+        legal = read_legal(program, model_params, context, state)
+        if legal <= 0:
+            tally[at.DETAIL] = at.NO_ACTION
+            return math.nan
+        if program[at.POLICY] == 0:
+            action = uniform_action(program, context, legal, search_stream)
+        else:
+            place(program, context, depth)
+            action = call_policy(
+                program[at.POLICY], offset(params, program[at.POLICY_AT]), context, state, search_stream
+            )
+            if not is_action(program, context, action):
+                tally[at.DETAIL] = at.BAD_ACTION
+                return math.nan
+        reward[0] = math.nan
+        status = call_step(program[at.STEP], model_params, state, action, model_stream, reward)
+        steps += 1
+        if status == abi.FAILED or math.isnan(reward[0]):
+            tally[at.DETAIL] = at.STEP_FAILED
+            return math.nan
+        total += factor * reward[0]
+        factor *= context[abi.DISCOUNT]
+        depth += 1
+        if status == abi.TERMINATED:
+            break
+    tally[at.MODEL_STEPS] = steps
+    return total
+
+
+@njit
+def evaluate(program, tally, params, model_params, context, state, reward, rng, depth):
+    """Value of a leaf; NaN with the status in DETAIL if that failed.  With no steps left it is exactly 0."""
+    if depth >= program[at.END]:
+        return 0.0
+    if program[at.EVALUATION] == at.BY_ROLLOUT:
+        return rollout(program, tally, params, model_params, context, state, reward, rng, depth)
+    if program[at.EVALUATION] == at.BY_CONSTANT:
+        return params[program[at.VALUE_AT]]
+    place(program, context, depth)
+    value = call_value(program[at.VALUE], offset(params, program[at.VALUE_AT]), context, state, rng)
+    tally[at.MODEL_STEPS] += types.int64(context[abi.EXTRA_STEPS])  # evaluated once in a simulation
+    if not math.isfinite(value):
+        tally[at.DETAIL] = at.BAD_VALUE
+        return math.nan
+    return value
+
+
+@njit
+def child_tag(program, node, action, depth):
+    """Tag of the state reached from `node` by `action` at `depth`."""
+    if program[at.KEY] == at.BY_STATE_ELAPSED:
+        return program[at.ROOT_ELAPSED] + depth
+    if program[at.KEY] == at.BY_PATH:
+        return node * program[at.ACTIONS] + action
+    return 0
+
+
+@njit
+def back_up(program, tally, params, context, rows, edges, trail, length, value, sampled):
+    """Carry a leaf's value and the sampled return up the trail; returns the return from the root, or NaN."""
+    discount, actions = context[abi.DISCOUNT], program[at.ACTIONS]
+    for depth in range(length - 1, -1, -1):
+        hop = offset(trail, depth * at.HOP_SIZE)
+        action, reward = hop[at.HOP_ACTION], as_reals(hop)[at.HOP_REWARD]
+        row = offset(rows, hop[at.HOP_NODE] * program[at.STRIDE])
+        counts, q = offset(row, program[at.COUNTS_AT]), as_reals(offset(row, program[at.Q_AT]))
+        sampled = reward + discount * sampled
+        target = sampled if program[at.TARGET] == at.SAMPLED_RETURN else reward + discount * value
+        row[at.VISITS] += 1
+        counts[action] += 1
+        before = q[action]
+        if program[at.EDGES_KEPT] != 0:
+            # What was not stored has no value of its own, so its target is booked as reward.
+            booked = target if hop[at.HOP_CHILD] == at.UNSTORED else reward
+            present = record_outcome(program, tally, rows, edges, row, action, hop[at.HOP_CHILD], booked, discount)
+            if program[at.ESTIMATOR] == at.PRESENT_VALUES:
+                q[action] = present
+        if program[at.ESTIMATOR] == at.RUNNING_MEAN:
+            q[action] = before + (target - before) / counts[action]
+        variance = null_reals()
+        if program[at.VARIANCE_KEPT] != 0:
+            variance = as_reals(offset(row, program[at.VARIANCE_AT]))
+            spread = (target - before) * (target - q[action]) if counts[action] > 1 else 0.0
+            variance[action] += (max(spread, 0.0) - variance[action]) / counts[action]
+        place(program, context, depth)
+        context[abi.LOWER] = params[program[at.LOWER_AT] + depth]
+        here = as_reals(row)
+        value = call_backup(
+            program[at.BACKUP],
+            offset(params, program[at.BACKUP_AT]),
+            context,
+            row[at.VISITS],
+            q,
+            counts,
+            variance,
+            here[at.NODE_VALUE],
+            target,
+        )
+        if not math.isfinite(value):
+            tally[at.DETAIL] = at.BAD_BACKUP
+            return math.nan
+        here[at.NODE_VALUE] = value
+    return sampled
+
+
+@njit
+def observe_return(context, sampled):
+    """Keep count, mean, variance, range of the returns of this episode's simulations."""
+    count = context[abi.ROOT_RETURNS] + 1.0
+    before = sampled - context[abi.ROOT_MEAN]
+    context[abi.ROOT_RETURNS] = count
+    context[abi.ROOT_MEAN] += before / count
+    after = sampled - context[abi.ROOT_MEAN]
+    context[abi.ROOT_VARIANCE] += (before * after - context[abi.ROOT_VARIANCE]) / count
+    if count == 1.0:
+        context[abi.SMALLEST_RETURN] = context[abi.LARGEST_RETURN] = sampled
+    context[abi.SMALLEST_RETURN] = min(context[abi.SMALLEST_RETURN], sampled)
+    context[abi.LARGEST_RETURN] = max(context[abi.LARGEST_RETURN], sampled)
+    spread = context[abi.LARGEST_RETURN] - context[abi.SMALLEST_RETURN]
+    context[abi.RANGE] = spread if spread > 0.0 else 1.0
+
+
+@njit
+def choose(program, params, model_params, context, rows, state, rng, node, fresh, depth):
+    """The action to try at a node: what the selection says, or a uniform one where the node is new.
+
+    Returns -1 if the state has no legal action and -2 if the selection's answer is none.
+    """
+    legal = read_legal(program, model_params, context, state)
+    if legal <= 0:
+        return -1
+    if fresh:
+        return uniform_action(program, context, legal, rng)
+    place(program, context, depth)
+    row = offset(rows, node * program[at.STRIDE])
+    which, params_at = at.SELECT, at.SELECT_AT
+    if depth == 0:
+        which, params_at = at.ROOT_SELECT, at.ROOT_SELECT_AT
+    action = call_select(
+        program[which],
+        offset(params, program[params_at]),
+        context,
+        row[at.VISITS],
+        as_reals(offset(row, program[at.Q_AT])),
+        offset(row, program[at.COUNTS_AT]),
+        rng,
+    )
+    return action if is_action(program, context, action) else -2
+
+
+@njit
+def simulate(program, tally, params, model_params, context, rows, table, edges, trail, root_state, state, rng):
+    """One simulation from the root.  On failure `state` is where it happened and DETAIL the action tried."""
+    for i in range(program[at.WIDTH]):
+        state[i] = root_state[i]
+    generation, horizon = tally[at.GENERATION], program[at.HORIZON]
+    node, fresh, depth = tally[at.ROOT], False, 0
+    value, sampled, cut = 0.0, 0.0, False
+    reward = as_reals(offset(trail, at.HOP_REWARD))
+    while True:
+        values = as_reals(offset(rows, node * program[at.STRIDE]))
+        if depth >= horizon:
+            sampled = evaluate(program, tally, params, model_params, context, state, reward, rng, depth)
+            if math.isnan(sampled):
+                return tally[at.DETAIL]
+            row = offset(rows, node * program[at.STRIDE])
+            row[at.VISITS] += 1
+            values[at.NODE_VALUE] += (sampled - values[at.NODE_VALUE]) / row[at.VISITS]
+            value = values[at.NODE_VALUE]
+            break
+        if tally[at.MODEL_STEPS] >= program[at.STEP_LIMIT]:
+            value, cut = values[at.NODE_VALUE], True
+            sampled = value
+            break
+        action = choose(program, params, model_params, context, rows, state, rng, node, fresh, depth)
+        if action < 0:
+            return at.NO_ACTION if action == -1 else at.BAD_ACTION
+        hop = offset(trail, depth * at.HOP_SIZE)
+        reward = as_reals(offset(hop, at.HOP_REWARD))
+        reward[0] = math.nan
+        status = call_step(program[at.STEP], model_params, state, action, offset(rng, 1), reward)
+        tally[at.MODEL_STEPS] += 1
+        if status == abi.FAILED or math.isnan(reward[0]):
+            tally[at.DETAIL] = action
+            return at.STEP_FAILED
+        depth += 1
+        hop[at.HOP_NODE], hop[at.HOP_ACTION] = node, action
+        if status == abi.TERMINATED:
+            hop[at.HOP_CHILD] = at.TERMINAL
+            break
+        tag = child_tag(program, node, action, depth)
+        found = find(program, generation, rows, table, tag, state)
+        fresh = found < 0
+        if not fresh:
+            node = found
+        elif tally[at.NODES] < program[at.ROW_CAPACITY] and tally[at.NEW_NODES] < program[at.NODE_LIMIT]:
+            node = add(program, tally, rows, table, -1 - found, tag, state)
+            tally[at.NEW_NODES] += 1
+        else:
+            node = at.UNSTORED
+        hop[at.HOP_CHILD] = node
+        if fresh and (node == at.UNSTORED or program[at.EXPANSION] == at.LEAF):
+            # The reward cell of the next hop is free for the rollout's rewards.
+            spare = as_reals(offset(hop, at.HOP_SIZE + at.HOP_REWARD))
+            sampled = evaluate(program, tally, params, model_params, context, state, spare, rng, depth)
+            if math.isnan(sampled):
+                return tally[at.DETAIL]
+            value = sampled
+            if node != at.UNSTORED:
+                row = offset(rows, node * program[at.STRIDE])
+                row[at.VISITS] = 1
+                as_reals(row)[at.NODE_VALUE] = value
+            break
+    sampled = back_up(program, tally, params, context, rows, edges, trail, depth, value, sampled)
+    if math.isnan(sampled):
+        return tally[at.DETAIL]
+    if not cut:
+        observe_return(context, sampled)
+    return at.DONE
+
+
+@njit
+def enter_root(program, tally, rows, table, root_state):
+    """Find the root's node, or add it; a tree is kept only if exactly one child of its root fits."""
+    change, previous = tally[at.ROOT_CHANGE], tally[at.ROOT]
+    if change == at.RESTARTED:
+        clear(tally)
+    elif change == at.SAME_ROOT and previous >= 0:
+        return
+    tag = 0
+    if program[at.KEY] == at.BY_STATE_ELAPSED:
+        tag = program[at.ROOT_ELAPSED]
+    elif program[at.KEY] == at.BY_PATH:
+        tag = -1
+        if change == at.MOVED_ON and previous >= 0:
+            fitting, hits = -1, 0
+            for action in range(program[at.ACTIONS]):
+                step_tag = previous * program[at.ACTIONS] + action
+                child = find(program, tally[at.GENERATION], rows, table, step_tag, root_state)
+                if child >= 0:
+                    fitting, hits = child, hits + 1
+            if hits == 1:
+                tally[at.ROOT] = fitting
+                return
+            clear(tally)
+    found = find(program, tally[at.GENERATION], rows, table, tag, root_state)
+    if found < 0:
+        found = add(program, tally, rows, table, -1 - found, tag, root_state)
+    tally[at.ROOT] = found
+
+
+@njit
+def draws_are_fixed(tally, words, steps):
+    """Whether the model drew as many values a step as ever; the first simulation says how many that is."""
+    draws = types.int64(words * _INVERSE_OF_INCREMENT)
+    if steps == 0:
+        return draws == 0
+    if tally[at.DRAWS] < 0:
+        tally[at.DRAWS] = draws // steps
+    return draws == tally[at.DRAWS] * steps
+
+
+def search(program, tally, params, model_params, context, rows, table, edges, trail, states, rng, fresh_root):
+    """Run simulations until a limit of `program` is reached, or something goes wrong; returns the status.
+
+    Args:
+        program: (PROGRAM_SIZE,) int64, what to run and how far.
+        tally: (TALLY_SIZE,) int64, what has been done; counted on.
+        params: (any,) float64, the ingredients' parameters.
+        model_params: (any,) float64, the model's.
+        context: (context_length,) float64, what ingredients may read.
+        rows, table, edges: the node store, see `graph`.
+        trail: ((horizon + 2) * HOP_SIZE,) int64, working memory.
+        states: (2 * width,) int64, the root's cells, then working memory.
+        rng: (2,) uint64, the stream of the search's own choices and that of the model.
+        fresh_root: whether this is the first call of a decision, so that the root must be looked up.
+    """
+    program_at, tally_at, params_at = address(program, 0), address(tally, 0), address(params, 0)
+    model_at, context_at, trail_at = address(model_params, 0), address(context, 0), address(trail, 0)
+    rows_at, table_at, edges_at = address(rows, 0), address(table, 0), address(edges, 0)
+    root_state, state, rng_at = address(states, 0), address(states, program[at.WIDTH]), address(rng, 0)
+    if fresh_root:
+        enter_root(program_at, tally_at, rows_at, table_at, root_state)
+    while tally_at[at.SIMULATIONS] < program_at[at.SIMULATION_LIMIT]:
+        if tally_at[at.MODEL_STEPS] >= program_at[at.STEP_LIMIT]:
+            return at.OUT_OF_STEPS
+        if tally_at[at.NEW_NODES] >= program_at[at.NODE_LIMIT]:
+            return at.OUT_OF_NODES
+        longest = program_at[at.LONGEST]
+        if program_at[at.GROWABLE] != 0 and (
+            tally_at[at.NODES] + longest > program_at[at.ROW_CAPACITY]
+            or (program_at[at.EDGES_KEPT] != 0 and tally_at[at.EDGES] + longest > program_at[at.EDGE_CAPACITY])
+        ):
+            return at.FULL
+        context_at[abi.EXTRA_STEPS] = 0.0
+        words, steps = rng_at[1], tally_at[at.MODEL_STEPS]
+        status = simulate(
+            program_at,
+            tally_at,
+            params_at,
+            model_at,
+            context_at,
+            rows_at,
+            table_at,
+            edges_at,
+            trail_at,
+            root_state,
+            state,
+            rng_at,
+        )
+        if context_at[abi.IN_FLIGHT] != 0.0:
+            return at.RAISED
+        if status != at.DONE:
+            return status
+        steps = tally_at[at.MODEL_STEPS] - steps - types.int64(context_at[abi.EXTRA_STEPS])
+        if not draws_are_fixed(tally_at, rng_at[1] - words, steps):
+            return at.WRONG_DRAWS
+        tally_at[at.SIMULATIONS] += 1
+    return at.DONE
