@@ -1,0 +1,181 @@
+"""PassengerGrid: collect passengers on a slippery grid and deliver them to the goal."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numba import types
+from numpy.typing import NDArray
+
+from gymnasium_gsp.envs.compiled_env import CompiledEnv
+from gymnasium_gsp.envs.grid import (
+    check_cell,
+    check_count,
+    check_horizon,
+    check_probability,
+    draw_map,
+    neighbours,
+    slip_law,
+    slipped,
+)
+from gymnasium_gsp.models.abi import RUNNING, TERMINATED, uniform
+from gymnasium_gsp.models.compiled import Transition
+
+LARGEST_SIDE = 256
+MOST_PASSENGERS = 16
+
+
+def passenger_grid_rules(params, state, action, rng, reward):
+    """One step.  params: places, goal, slip, then per place: bit of its passenger, neighbours.  Draws one value."""
+    direction = slipped(uniform(rng), params[2], action)
+    # Unsigned, because Python's division of signed numbers rounds down and takes three times as long.
+    places = types.uint64(params[0])
+    place = types.int64(types.uint64(state[0]) % places)
+    mask = types.int64(types.uint64(state[0]) // places)
+    place = int(params[4 + 5 * place + direction])
+    mask |= int(params[3 + 5 * place])
+    state[0] = mask * types.int64(places) + place
+    reward[0] = 0.0
+    if place != int(params[1]):
+        return RUNNING
+    picked = 0
+    while mask:
+        mask &= mask - 1
+        picked += 1
+    reward[0] = float((1 << picked) - 1)
+    return TERMINATED
+
+
+class PassengerGridEnv(CompiledEnv[NDArray[np.int64]]):
+    """Collect passengers on a slippery grid and deliver them to the goal.
+
+    ## Description
+    The benchmark of the paper's appendix: 7x6 cells, start (0, 0), goal (6, 0), passengers at (1, 2), (0, 5) and
+    (6, 4).  Whoever's cell the agent enters is on board from then on.  An action is executed as given with
+    probability 1/2 or turned to either side with 1/4 each; at the border the agent stays where it is.  The paper
+    does not say where y grows; here it grows downwards, so that `down` leads from the start to the passengers.
+
+    ## Action Space
+    `Discrete(4)`: 0 left, 1 down, 2 right, 3 up.
+
+    ## Observation Space
+    `MultiDiscrete([width, height, 2**passengers])`: x, y, and a mask whose bit i says that passenger i is on board.
+
+    ## Rewards
+    On reaching the goal 2**n - 1 for n passengers on board, that is 0, 1, 3 or 7; 0 otherwise.
+
+    ## Episode End
+    Terminated at the goal, with or without passengers; truncated after `horizon` steps.
+
+    ## Arguments
+    * `width`, `height`: size of the grid, at most 256 each.
+    * `start`, `goal`: cells [x, y].
+    * `passengers`: list of 1 to 16 cells [x, y], different from each other and from start and goal.
+    * `slip`: probability of being turned to each side; 0 makes the grid deterministic.
+    * `horizon`: steps until truncation.  `gym.make` also sets a time limit of 70; for more, give it
+      `max_episode_steps` as well.
+    """
+
+    rules = staticmethod(passenger_grid_rules)
+    draws = 1
+    actions = 4
+
+    def __init__(
+        self,
+        render_mode: str | None = None,
+        width: int = 7,
+        height: int = 6,
+        start: Sequence[int] = (0, 0),
+        goal: Sequence[int] = (6, 0),
+        passengers: Sequence[Sequence[int]] = ((1, 2), (0, 5), (6, 4)),
+        slip: float = 0.25,
+        horizon: int = 70,
+    ) -> None:
+        super().__init__(render_mode)
+        self.columns = check_count("width", width, largest=LARGEST_SIDE)
+        self.rows = check_count("height", height, largest=LARGEST_SIDE)
+        self.start = check_cell("start", start, self.columns, self.rows)
+        self.goal = check_cell("goal", goal, self.columns, self.rows)
+        self.passengers = self._check_passengers(passengers)
+        self.slip = check_probability("slip", slip, largest=0.5)
+        self.horizon = check_horizon(horizon)
+        self.reward_bounds = (0.0, float(2 ** len(self.passengers) - 1))
+        self._places = self.columns * self.rows
+        self._goal = self._place(self.goal)
+        self._bits = {self._place(cell): 1 << index for index, cell in enumerate(self.passengers)}
+        self._neighbours = neighbours(self.columns, self.rows)
+        self._fixed_layout = ("PassengerGrid", *self._arguments().values())
+        self.action_space = spaces.Discrete(4)
+        self.observation_space = spaces.MultiDiscrete([self.columns, self.rows, 2 ** len(self.passengers)])
+
+    def _check_passengers(self, passengers: Sequence[Sequence[int]]) -> tuple[tuple[int, int], ...]:
+        if not isinstance(passengers, list | tuple) or not 1 <= len(passengers) <= MOST_PASSENGERS:
+            raise ValueError(f"passengers must be a list of 1 to {MOST_PASSENGERS} cells [x, y], not {passengers!r}")
+        cells = tuple(
+            check_cell(f"passenger {index}", cell, self.columns, self.rows) for index, cell in enumerate(passengers)
+        )
+        if len({self.start, self.goal, *cells}) < len(cells) + 2:
+            raise ValueError(
+                f"start, goal and passengers must be different cells, not {self.start}, {self.goal} and {list(cells)}"
+            )
+        return cells
+
+    def _place(self, cell: tuple[int, int]) -> int:
+        return cell[1] * self.columns + cell[0]
+
+    def _start(self) -> Sequence[int]:
+        return (self._place(self.start),)
+
+    def _params(self) -> NDArray[np.float64]:
+        table = [
+            (self._bits.get(place, 0), *self._neighbours[4 * place : 4 * place + 4]) for place in range(self._places)
+        ]
+        return np.concatenate(([self._places, self._goal, self.slip], *table))
+
+    def _layout(self) -> tuple[Any, ...]:
+        return self._fixed_layout
+
+    def _arguments(self) -> dict[str, Any]:
+        return {
+            "width": self.columns,
+            "height": self.rows,
+            "start": self.start,
+            "goal": self.goal,
+            "passengers": self.passengers,
+            "slip": self.slip,
+            "horizon": self.horizon,
+        }
+
+    def observe(self, cells: Sequence[int]) -> NDArray[np.int64]:
+        """x, y and the mask of passengers on board."""
+        mask, place = divmod(cells[0], self._places)
+        return np.array([place % self.columns, place // self.columns, mask], np.int64)
+
+    def _is_state(self, cells: Sequence[int]) -> bool:
+        mask, place = divmod(cells[0], self._places)
+        waiting_here = self._bits.get(place, 0) & ~mask
+        return 0 <= mask < 1 << len(self.passengers) and not waiting_here
+
+    def is_terminal(self, cells: Sequence[int]) -> bool:
+        """Whether the agent is at the goal."""
+        return cells[0] % self._places == self._goal
+
+    def transitions(self, cells: Sequence[int], action: int) -> list[Transition]:
+        """At most three rows: turned left, turned right, as intended."""
+        before, place = divmod(cells[0], self._places)
+        rows: list[Transition] = []
+        for probability, direction in slip_law(action, self.slip):
+            target = self._neighbours[4 * place + direction]
+            mask = before | self._bits.get(target, 0)
+            arrived = target == self._goal
+            reward = float(2 ** mask.bit_count() - 1) if arrived else 0.0
+            rows.append((probability, (mask * self._places + target,), reward, arrived))
+        return rows
+
+    def _draw_text(self) -> str:
+        mask, place = divmod(int(self._cells[0]), self._places)
+        waiting = {cell for cell, bit in self._bits.items() if not mask & bit}
+        letters = ["G" if p == self._goal else "P" if p in waiting else "." for p in range(self._places)]
+        rows = ["".join(letters[i : i + self.columns]) for i in range(0, self._places, self.columns)]
+        return draw_map(rows, place) + f"on board: {mask.bit_count()} of {len(self.passengers)}\n"

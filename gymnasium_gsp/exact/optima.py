@@ -1,0 +1,139 @@
+"""The best expected return of an environment: shipped for the default benchmarks, computed for others."""
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+from gymnasium.wrappers import TimeLimit
+
+from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.exact.dynamic_programming import truncated_value
+from gymnasium_gsp.exact.four_rooms import four_rooms_average, goal_values
+from gymnasium_gsp.exact.state_space import LIMIT
+from gymnasium_gsp.exact.sysadmin import sysadmin_values
+
+DATA = Path(__file__).with_name("optima.json")
+COMMAND = "python -m gymnasium_gsp.exact --write"
+
+
+class Recomputed(NamedTuple):
+    """One optimum, computed anew.
+
+    Attributes:
+        id: the environment.
+        optimum: its optimum.
+        shipped: what the package ships; None if nothing.
+        seconds: how long it took.
+    """
+
+    id: str
+    optimum: float
+    shipped: float | None
+    seconds: float
+
+
+@cache
+def shipped_optima() -> dict[str, float]:
+    """Optimal undiscounted return of each default benchmark environment, by its id."""
+    return dict(json.loads(DATA.read_text())["optima"])
+
+
+def optimum(env: gym.Env[Any, Any], limit: int = LIMIT) -> float:
+    """The undiscounted optimum of an environment: the best expected return of an episode, from its reset on.
+
+    Where a reset draws a layout, this is the mean over all layouts.  Time limits are kept; other wrappers are not
+    looked at.  What `gym.make` makes of a benchmark's id alone is looked up, everything else is computed.
+
+    Args:
+        env: an environment that offers `compiled_model()`, as the benchmarks do.
+        limit: most states to enumerate.
+
+    Raises:
+        RecipeError: if it is no such environment, or the computation is too dear; says why.
+    """
+    spec = env.spec
+    if spec is not None and spec.id in shipped_optima() and not set(spec.kwargs) - {"render_mode"}:
+        registered = gym.spec(spec.id).max_episode_steps
+        if registered is not None and _time_limit(env) == registered:
+            return shipped_optima()[spec.id]
+    return _compute(env, limit)
+
+
+def episode_optimum(env: gym.Env[Any, Any], limit: int = LIMIT) -> float:
+    """The best expected return of what is left of this episode, from the present state on, in the present layout.
+
+    Arguments and errors as for `optimum`.  Called right after a reset, it is the optimum of the layout just drawn.
+    """
+    core = _core(env)
+    state, model = core.clone_state(), core.compiled_model()
+    left = _time_limit(env) - state.elapsed
+    if state.terminated or left <= 0:
+        return 0.0
+    if model.name == "SysAdminRing":
+        machines, *running = model.params.tolist()
+        down_down, up_down, down_up, up_up = running
+        values = sysadmin_values(int(machines), [[down_down, down_up], [up_down, up_up]], left)
+        return float(values[state.cells[0]])
+    if model.name == "FourRooms":
+        slip, goal, horizon, *neighbours = model.params.tolist()
+        table = [neighbours[i : i + 4] for i in range(0, len(neighbours), 4)]
+        place, elapsed = state.cells
+        return float(goal_values(table, [int(goal)], slip, int(horizon), elapsed + left, elapsed)[place, 0])
+    return truncated_value(model, state.cells, left, limit=limit)
+
+
+def recompute(ids: Sequence[str] | None = None) -> Iterator[Recomputed]:
+    """The optima of the registered benchmarks, or of those with these ids, computed anew one by one."""
+    for name in [key for key, spec in gym.registry.items() if spec.namespace == "GSP"] if ids is None else ids:
+        started = time.perf_counter()
+        value = _compute(gym.make(name), LIMIT)
+        yield Recomputed(name, value, shipped_optima().get(name), time.perf_counter() - started)
+
+
+def write(rows: list[Recomputed]) -> None:
+    """Make these the shipped optima."""
+    content = {"command": COMMAND, "optima": {row.id: row.optimum for row in rows}}
+    DATA.write_text(json.dumps(content, indent=2) + "\n")
+    shipped_optima.cache_clear()
+
+
+def _core(env: gym.Env[Any, Any]) -> Any:
+    """The environment without wrappers, if it can say what its rules are."""
+    core = env.unwrapped
+    if not all(hasattr(core, name) for name in ("compiled_model", "clone_state", "make_simulator", "horizon")):
+        raise RecipeError(
+            f"{type(core).__name__} offers no exact model; optima are computed for environments with compiled_model(), "
+            "clone_state(), make_simulator() and horizon, as the benchmarks have them; for a table of transitions take "
+            "models.tabular.tabular_model and exact.truncated_value"
+        )
+    return core
+
+
+def _time_limit(env: gym.Env[Any, Any]) -> int:
+    """Steps until truncation: the environment's own horizon, or the shortest time limit around it."""
+    steps = int(_core(env).horizon)
+    while isinstance(env, gym.Wrapper):
+        if isinstance(env, TimeLimit):
+            steps = min(steps, env._max_episode_steps)
+        env = env.env
+    return steps
+
+
+def _compute(env: gym.Env[Any, Any], limit: int) -> float:
+    core, steps = _core(env), _time_limit(env)
+    fresh = core.make_simulator(seed=0)
+    fresh.reset(seed=0)
+    if fresh.compiled_model().name == "FourRooms":
+        return four_rooms_average(core.room_size, core.slip, core.horizon, steps)
+    before = fresh.np_random.bit_generator.state
+    fresh.reset()
+    if fresh.np_random.bit_generator.state != before:
+        raise RecipeError(
+            f"{type(core).__name__} draws its start or its layout at reset, and how is not known here; "
+            "episode_optimum(env) gives the optimum of the present episode"
+        )
+    return episode_optimum(TimeLimit(fresh, steps), limit)

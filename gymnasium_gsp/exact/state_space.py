@@ -1,0 +1,248 @@
+"""Every state that a model can reach, with its exact law, as flat arrays."""
+
+import math
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.models import abi
+from gymnasium_gsp.models.compiled import CompiledModel, Transition
+from gymnasium_gsp.models.pointers import ctypes_type
+
+_ELSEWHERE = "(rings of machines and four rooms have oracles of their own, see gymnasium_gsp.exact)"
+
+LIMIT = 200_000
+"""States that `enumerate_model` takes in before it gives up: about a minute of work, and some hundred megabytes."""
+
+LeafValue = float | Sequence[float] | NDArray[np.float64] | Callable[[tuple[int, ...]], float] | None
+"""V_0: one number for all states, one per state in the order of `StateSpace.states`, a function of the cells, or 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class StateSpace:
+    """The states that can be reached from a root and in which the process goes on, and what each action does there.
+
+    Attributes:
+        model: the model that was enumerated.
+        states: cells, shape (states, width); the root is the first.
+        distance: fewest steps from the root, shape (states,).
+        row: of each outcome that goes on, state * actions + action.
+        next_state: of each such outcome, the number of the next state.
+        probability: of each such outcome, its probability.
+        reward: expected reward of one step, shape (states, actions); NaN where the law was not asked for.
+        legal: which actions a state has, shape (states, actions).
+        horizon: how many steps the enumeration went; None if no state is left unexpanded.
+        ended: whether the process has ended at the root, which then is the only state, worth 0.
+    """
+
+    model: CompiledModel
+    states: NDArray[np.int64]
+    distance: NDArray[np.int64]
+    row: NDArray[np.int64]
+    next_state: NDArray[np.int64]
+    probability: NDArray[np.float64]
+    reward: NDArray[np.float64]
+    legal: NDArray[np.bool_]
+    horizon: int | None
+    ended: bool
+    _numbers: dict[tuple[int, ...], int] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def __contains__(self, cells: tuple[int, ...]) -> bool:
+        return tuple(cells) in self._numbers
+
+    def number(self, state: Any) -> int:
+        """Where a state stands in `states`.
+
+        Raises:
+            RecipeError: if it cannot be reached from the root, or the process has ended there.
+        """
+        cells = tuple(self.model.cells(state).tolist())
+        if cells not in self._numbers:
+            raise RecipeError(
+                f"{self.model.name}: state {cells} is not among the {len(self):,} states in which the process goes on "
+                f"after the root {tuple(self.states[0].tolist())}; enumerate the model from another root"
+            )
+        return self._numbers[cells]
+
+    def pick(self, values: NDArray[np.float64], state: Any) -> float:
+        """The value of a state; 0 where the process has ended.
+
+        Raises:
+            RecipeError: if the state cannot be reached from the root.
+        """
+        cells = tuple(self.model.cells(state).tolist())
+        return 0.0 if cells not in self and has_ended(self.model, cells) else float(values[self.number(cells)])
+
+    def q_values(self, values: NDArray[np.float64], discount: float) -> NDArray[np.float64]:
+        """Q(s, a) = r(s, a) + discount * sum of P(s'|s, a) V(s'); minus infinity for actions that a state lacks.
+
+        NaN wherever the law of a state was not asked for, or a value is NaN.
+        """
+        sums = np.bincount(self.row, self.probability * values[self.next_state], self.reward.size)
+        return np.where(self.legal, self.reward + discount * sums.reshape(self.reward.shape), -np.inf)
+
+    def leaf_values(self, leaf_value: LeafValue) -> NDArray[np.float64]:
+        """V_0 of every state.
+
+        Raises:
+            RecipeError: if it is not one finite number per state.
+        """
+        if leaf_value is None:
+            return np.zeros(len(self))
+        if callable(leaf_value):
+            leaf_value = [leaf_value(tuple(cells)) for cells in self.states.tolist()]
+        values = np.asarray(leaf_value, np.float64)
+        if values.shape not in ((), (len(self),)):
+            raise RecipeError(
+                f"leaf_value (V_0) has the shape {values.shape}; it must be one number, one per state in the order of "
+                f"StateSpace.states, shape {(len(self),)}, or a function of a state's cells"
+            )
+        if not np.isfinite(values).all():
+            raise RecipeError("leaf_value (V_0) must be finite, but holds NaN or infinity")
+        return np.zeros(1) if self.ended else np.broadcast_to(values, (len(self),)).copy()
+
+
+def enumerate_model(model: CompiledModel, root: Any, horizon: int | None = None, limit: int = LIMIT) -> StateSpace:
+    """All states that the process can reach from `root`, breadth first.
+
+    Cells are the full state, so a clock cell makes a state of its own of each step; such a model needs a `horizon`.
+
+    Args:
+        model: a model with an exact law.
+        root: a state of it.
+        horizon: look no further than so many steps.
+        limit: most states to take in.
+
+    Raises:
+        RecipeError: if the model has no law, or one that is no distribution, or too many states.
+    """
+    if model.law is None:
+        raise RecipeError(
+            f"{model.name} has no exact law, so nothing exact can be computed from it; give its CompiledModel "
+            "law=function(cells, action) -> rows (probability, next cells, reward, terminated)"
+        )
+    start = tuple(model.cells(root).tolist())
+    search = _Enumeration(model, start, limit)
+    if not has_ended(model, start):
+        search.expand(math.inf if horizon is None else horizon)
+        return search.result(horizon, ended=False)
+    return search.result(None, ended=True)
+
+
+class _Enumeration:
+    """What is known while states are being met."""
+
+    def __init__(self, model: CompiledModel, start: tuple[int, ...], limit: int) -> None:
+        self.model, self.limit = model, limit
+        self.numbers = {start: 0}
+        self.states = [start]
+        self.distance = array("q", [0])
+        self.row, self.next_state, self.probability = array("q"), array("q"), array("d")
+        self.reward: list[list[float]] = []
+        self.legal: list[list[bool]] = []
+
+    def expand(self, horizon: float) -> None:
+        """Ask for the law of state after state, in the order in which they are met."""
+        number = 0
+        while number < len(self.states) and self.distance[number] < horizon:
+            mask = legal_actions(self.model, self.states[number])
+            self.legal.append(mask)
+            self.reward.append([self._ask(number, action) if mask[action] else 0.0 for action in range(len(mask))])
+            number += 1
+
+    def _ask(self, number: int, action: int) -> float:
+        """Take in the law of one action in one state; its expected reward."""
+        cells = self.states[number]
+        total = expected = 0.0
+        for probability, after, reward, terminated in self._law(cells, action):
+            total += probability
+            expected += probability * reward
+            if probability < 0.0 or not math.isfinite(reward):
+                raise RecipeError(
+                    f"{self.model.name}: the law of state {cells}, action {action} has a row with probability "
+                    f"{probability!r} and reward {reward!r}; allowed are probabilities of at least 0, finite rewards"
+                )
+            if probability > 0.0 and not terminated:
+                self.row.append(number * self.model.actions + action)
+                self.next_state.append(self._number(tuple(after), number))
+                self.probability.append(probability)
+        if not abs(total - 1.0) <= 1e-9:
+            raise RecipeError(
+                f"{self.model.name}: the law of state {cells}, action {action} sums to {total!r}; it must sum to 1"
+            )
+        return expected
+
+    def _law(self, cells: tuple[int, ...], action: int) -> Sequence[Transition]:
+        assert self.model.law is not None
+        try:
+            return self.model.law(cells, action)
+        except ValueError as error:
+            raise RecipeError(
+                f"{self.model.name} gives no law for state {cells}, action {action}: {error} {_ELSEWHERE}"
+            ) from error
+
+    def _number(self, cells: tuple[int, ...], origin: int) -> int:
+        number = self.numbers.get(cells)
+        if number is None:
+            number = self.numbers[cells] = len(self.states)
+            if number >= self.limit:
+                raise RecipeError(
+                    f"{self.model.name} has too many states for an exact computation: {self.limit:,} were met when "
+                    f"{origin:,} of them were expanded; raise limit=, give a shorter horizon= or take a smaller "
+                    f"instance {_ELSEWHERE}"
+                )
+            self.states.append(cells)
+            self.distance.append(self.distance[origin] + 1)
+        return number
+
+    def result(self, horizon: int | None, ended: bool) -> StateSpace:
+        """Everything as arrays."""
+        count, expanded = len(self.states), len(self.reward)
+        reward = np.full((count, self.model.actions), 0.0 if ended else np.nan)
+        legal = np.ones((count, self.model.actions), bool)
+        if expanded:
+            reward[:expanded], legal[:expanded] = self.reward, self.legal
+        return StateSpace(
+            model=self.model,
+            states=np.array(self.states, np.int64).reshape(count, self.model.width),
+            distance=np.array(self.distance, np.int64),
+            row=np.array(self.row, np.int64),
+            next_state=np.array(self.next_state, np.int64),
+            probability=np.array(self.probability, np.float64),
+            reward=reward,
+            legal=legal,
+            horizon=None if expanded == count else horizon,
+            ended=ended,
+            _numbers=self.numbers,
+        )
+
+
+def has_ended(model: CompiledModel, cells: Sequence[int]) -> bool:
+    """Whether the model says that the process has ended in a state."""
+    return model.terminal is not None and bool(model.terminal(model.cells(cells)))
+
+
+def legal_actions(model: CompiledModel, cells: Sequence[int]) -> list[bool]:
+    """Which actions a state has.
+
+    Raises:
+        RecipeError: if it has none.
+    """
+    if model.legal_pointer is None:
+        return [True] * model.actions
+    function = ctypes_type(abi.LEGAL)(model.legal_pointer.address)
+    state, mask = np.array(cells, np.int64), np.zeros(model.actions)
+    count = function(model.params.ctypes.data, state.ctypes.data, mask.ctypes.data)  # type: ignore[union-attr]
+    if count < 1 or not mask.any():
+        raise RecipeError(
+            f"{model.name}: state {tuple(cells)} has no legal action, and the process has not ended there"
+        )
+    return (mask > 0.0).tolist()
