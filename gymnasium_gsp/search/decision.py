@@ -13,7 +13,7 @@ from gymnasium_gsp.models import abi
 from gymnasium_gsp.models.abi import address, as_reals, below, call_backup, offset
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.graph import edge_child, next_edge, reach
-from gymnasium_gsp.search.kernel import place, read_legal
+from gymnasium_gsp.search.playout import place, read_legal
 
 
 @njit
@@ -126,12 +126,9 @@ def recommend(program, context, legal, q, counts, rng):
 def decide(program, tally, params, model_params, context, rows, edges, states, rng, order, position, reals, counts):
     """Write the root's action values and counts, and recommend an action; returns a status, the action in DETAIL.
 
-    Args:
-        program, tally, params, model_params, context, rows, edges, states, rng: as for `kernel.search`.
-        order, position: (nodes,) int64 scratch for the sweep; `position` all zeros.
-        reals: (1 + 2 * actions + nodes,) float64: the root's value, its action values (-inf where untried), then
-            scratch.
-        counts: (actions,) int64, the root's visit counts.
+    Besides the arrays of `kernel.search` it takes (nodes,) int64 scratch for the sweep, `order` and `position`, the
+    latter all zeros; `reals`, (1 + 2 * actions + nodes,) float64, for the root's value, its action values (-inf where
+    untried) and scratch; and `counts`, (actions,) int64, for the root's visit counts.
     """
     program_at, context_at, rows_at, rng_at = (
         address(program, 0),

@@ -32,7 +32,7 @@ def same_key(row, tag, key, key_size):
     """Whether a row holds exactly this tag and key."""
     if row[at.TAG] != tag:
         return False
-    for i in range(key_size):
+    for i in range(key_size):  # noqa: SIM110, numba compiles no generator expressions
         if row[at.FIRST_KEY + i] != key[i]:
             return False
     return True

@@ -9,116 +9,12 @@ import math
 from numba import njit, types
 
 from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.abi import (
-    address,
-    as_reals,
-    below,
-    call_backup,
-    call_legal,
-    call_policy,
-    call_select,
-    call_step,
-    call_value,
-    null_reals,
-    offset,
-)
+from gymnasium_gsp.models.abi import address, as_reals, call_backup, call_select, call_step, null_reals, offset
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.graph import add, clear, find, record_outcome
+from gymnasium_gsp.search.playout import evaluate, is_action, place, read_legal, uniform_action
 
 _INVERSE_OF_INCREMENT = types.uint64(0xF1DE83E19937733D)  # of 0x9E3779B97F4A7C15, modulo 2**64
-
-
-@njit
-def read_legal(program, model_params, context, state):
-    """Write the legal mask of `state` into the context; returns the number of legal actions."""
-    if program[at.LEGAL] == 0:
-        return program[at.ACTIONS]
-    return call_legal(program[at.LEGAL], model_params, state, offset(context, abi.CONTEXT_SIZE))
-
-
-@njit
-def uniform_action(program, context, legal, rng):
-    """One of the legal actions, each equally likely."""
-    choice = below(rng, legal)
-    if context[abi.MASKED] == 0.0:
-        return choice
-    for action in range(program[at.ACTIONS]):
-        if context[abi.CONTEXT_SIZE + action] != 0.0:
-            if choice == 0:
-                return action
-            choice -= 1
-    return -1
-
-
-@njit
-def place(program, context, depth):
-    """Tell the ingredients where the simulation stands."""
-    context[abi.DEPTH] = depth
-    context[abi.ELAPSED] = program[at.ROOT_ELAPSED] + depth
-    context[abi.STEPS_LEFT] = program[at.END] - depth
-
-
-@njit
-def is_action(program, context, action):
-    """Whether an ingredient's answer is a legal action."""
-    if action < 0 or action >= program[at.ACTIONS]:
-        return False
-    return context[abi.MASKED] == 0.0 or context[abi.CONTEXT_SIZE + action] != 0.0
-
-
-@njit
-def rollout(program, tally, params, model_params, context, state, reward, rng, depth):
-    """Discounted return of playing on from `state` to the end; NaN with the status in DETAIL if that failed."""
-    end = min(program[at.END], program[at.ROLLOUT_END], depth + program[at.ROLLOUT_STEPS])
-    steps_limit = program[at.STEP_LIMIT]
-    total, factor, steps = 0.0, 1.0, tally[at.MODEL_STEPS]
-    search_stream, model_stream = rng, offset(rng, 1)
-    while depth < end and steps < steps_limit:
-        legal = read_legal(program, model_params, context, state)
-        if legal <= 0:
-            tally[at.DETAIL] = at.NO_ACTION
-            return math.nan
-        if program[at.POLICY] == 0:
-            action = uniform_action(program, context, legal, search_stream)
-        else:
-            place(program, context, depth)
-            action = call_policy(
-                program[at.POLICY], offset(params, program[at.POLICY_AT]), context, state, search_stream
-            )
-            if not is_action(program, context, action):
-                tally[at.DETAIL] = at.BAD_ACTION
-                return math.nan
-        reward[0] = math.nan
-        status = call_step(program[at.STEP], model_params, state, action, model_stream, reward)
-        steps += 1
-        if status == abi.FAILED or math.isnan(reward[0]):
-            tally[at.DETAIL] = at.STEP_FAILED
-            return math.nan
-        total += factor * reward[0]
-        factor *= context[abi.DISCOUNT]
-        depth += 1
-        if status == abi.TERMINATED:
-            break
-    tally[at.MODEL_STEPS] = steps
-    return total
-
-
-@njit
-def evaluate(program, tally, params, model_params, context, state, reward, rng, depth):
-    """Value of a leaf; NaN with the status in DETAIL if that failed.  With no steps left it is exactly 0."""
-    if depth >= program[at.END]:
-        return 0.0
-    if program[at.EVALUATION] == at.BY_ROLLOUT:
-        return rollout(program, tally, params, model_params, context, state, reward, rng, depth)
-    if program[at.EVALUATION] == at.BY_CONSTANT:
-        return params[program[at.VALUE_AT]]
-    place(program, context, depth)
-    value = call_value(program[at.VALUE], offset(params, program[at.VALUE_AT]), context, state, rng)
-    tally[at.MODEL_STEPS] += types.int64(context[abi.EXTRA_STEPS])  # evaluated once in a simulation
-    if not math.isfinite(value):
-        tally[at.DETAIL] = at.BAD_VALUE
-        return math.nan
-    return value
 
 
 @njit
@@ -134,7 +30,7 @@ def child_tag(program, node, action, depth):
 @njit
 def back_up(program, tally, params, context, rows, edges, trail, length, value, sampled):
     """Carry a leaf's value and the sampled return up the trail; returns the return from the root, or NaN."""
-    discount, actions = context[abi.DISCOUNT], program[at.ACTIONS]
+    discount = context[abi.DISCOUNT]
     for depth in range(length - 1, -1, -1):
         hop = offset(trail, depth * at.HOP_SIZE)
         action, reward = hop[at.HOP_ACTION], as_reals(hop)[at.HOP_REWARD]
@@ -345,7 +241,9 @@ def search(program, tally, params, model_params, context, rows, table, edges, tr
         params: (any,) float64, the ingredients' parameters.
         model_params: (any,) float64, the model's.
         context: (context_length,) float64, what ingredients may read.
-        rows, table, edges: the node store, see `graph`.
+        rows: (row capacity * stride,) int64, the nodes, see `graph`.
+        table: (a power of two,) int64, where to find them.
+        edges: (edge capacity * EDGE_SIZE,) int64, what their actions led to.
         trail: ((horizon + 2) * HOP_SIZE,) int64, working memory.
         states: (2 * width,) int64, the root's cells, then working memory.
         rng: (2,) uint64, the stream of the search's own choices and that of the model.
