@@ -13,7 +13,7 @@ from gymnasium_gsp.models import abi
 from gymnasium_gsp.models.abi import address, as_reals, below, call_backup, offset
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.graph import edge_child, next_edge, reach
-from gymnasium_gsp.search.playout import place, read_legal
+from gymnasium_gsp.search.playout import place, read_legal, uniform_action
 
 
 @njit
@@ -27,31 +27,34 @@ def outcome_value(program, rows, position, swept, index, child):
 
 
 @njit
-def sweep_action(program, context, rows, edges, head, position, swept, index):
-    """Mean and variance of the targets r + discount * V(s') over the observed outcomes of one action.
-
-    The mean is summed as in `graph.record_outcome`.
-    """
+def swept_mean(program, context, rows, edges, head, position, swept, index):
+    """Mean of the targets r + discount * V(s') over the observed outcomes, summed as in `graph.record_outcome`."""
     discount = context[abi.DISCOUNT]
-    count, total, squares = 0, 0.0, 0.0
-    number = head
+    count, total, number = 0, 0.0, head
     while number != at.NO_EDGE:
         edge = offset(edges, number * at.EDGE_SIZE)
         n = edge[at.EDGE_COUNT]
-        later = discount * outcome_value(program, rows, position, swept, index, edge_child(edge))
-        total += as_reals(edge)[at.EDGE_REWARD] + n * later
+        value = outcome_value(program, rows, position, swept, index, edge_child(edge))
+        total += as_reals(edge)[at.EDGE_REWARD] + discount * n * value
         count += n
         number = next_edge(edge)
-    mean = total / count
-    number = head
+    return total / count
+
+
+@njit
+def swept_variance(program, context, rows, edges, head, position, swept, index, mean):
+    """Variance of the same targets around their mean."""
+    discount = context[abi.DISCOUNT]
+    count, squares, number = 0, 0.0, head
     while number != at.NO_EDGE:
         edge = offset(edges, number * at.EDGE_SIZE)
         n = edge[at.EDGE_COUNT]
-        later = discount * outcome_value(program, rows, position, swept, index, edge_child(edge))
-        target = as_reals(edge)[at.EDGE_REWARD] / n + later
-        squares += n * (target - mean) * (target - mean)
+        value = outcome_value(program, rows, position, swept, index, edge_child(edge))
+        away = as_reals(edge)[at.EDGE_REWARD] / n + discount * value - mean
+        squares += n * away * away
+        count += n
         number = next_edge(edge)
-    return mean, squares / count
+    return squares / count
 
 
 @njit
@@ -71,7 +74,11 @@ def sweep(program, params, context, rows, edges, count, order, position, swept, 
             head = row[program[at.HEADS_AT] + action]
             tried += counts[action]
             if counts[action] > 0 and head != at.NO_EDGE:
-                q[action], variance[action] = sweep_action(program, context, rows, edges, head, position, swept, index)
+                q[action] = swept_mean(program, context, rows, edges, head, position, swept, index)
+                if not in_place or program[at.VARIANCE_KEPT] != 0:
+                    variance[action] = swept_variance(
+                        program, context, rows, edges, head, position, swept, index, q[action]
+                    )
         here = as_reals(row)
         swept[index] = here[at.NODE_VALUE]
         if tried == 0:
@@ -113,14 +120,7 @@ def recommend(program, context, legal, q, counts, rng):
             ties += 1
             if below(rng, ties) == 0:
                 best = action
-    if best < 0:
-        choice = below(rng, legal)
-        for action in range(program[at.ACTIONS]):
-            if context[abi.MASKED] == 0.0 or context[abi.CONTEXT_SIZE + action] != 0.0:
-                if choice == 0:
-                    return action
-                choice -= 1
-    return best
+    return best if best >= 0 else uniform_action(program, context, legal, rng)
 
 
 def decide(program, tally, params, model_params, context, rows, edges, states, rng, order, position, reals, counts):

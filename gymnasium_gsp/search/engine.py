@@ -28,6 +28,10 @@ CHUNK_SECONDS = 0.005  # how long a chunk should take
 class Search:
     """A planner for one model: a recipe bound to it, with the graph that lives from decision to decision.
 
+    Attributes:
+        kernel_seconds: how much of the last decision was spent inside the compiled loop.
+        chunk: simulations in the next chunk; adapted to take about CHUNK_SECONDS.
+
     Args:
         model: what to plan in (`models.compiled.CompiledModel`).
         recipe: how.
@@ -72,7 +76,8 @@ class Search:
         self._nogil = not self.assembly.needs_gil
         self._search = compiled_entry(kernel.search, self._nogil)
         self._decide = compiled_entry(decision.decide, self._nogil)
-        self._chunk = 1
+        self.chunk = 1
+        self.kernel_seconds = 0.0
         self.begin_episode()
 
     def seed(self, words: NDArray[np.uint64]) -> None:
@@ -154,9 +159,10 @@ class Search:
         if tally[at.ROOT_CHANGE] == at.RESTARTED or tally[at.NODES] >= program[at.ROW_CAPACITY]:
             self._make_root_room()
         entering, dropped, at_cap = True, False, False
+        self.kernel_seconds = 0.0
         while True:
             before, chunk_begun = int(tally[at.SIMULATIONS]), time.perf_counter()
-            program[at.SIMULATION_LIMIT] = min(limit, before + self._chunk)
+            program[at.SIMULATION_LIMIT] = min(limit, before + self.chunk)
             status = self._search(
                 program,
                 tally,
@@ -169,6 +175,8 @@ class Search:
                 self.rng,
                 entering,
             )
+            now = time.perf_counter()
+            self.kernel_seconds += now - chunk_begun
             entering = False
             tally[at.ROOT_CHANGE] = at.SAME_ROOT
             if status == at.FULL:
@@ -182,8 +190,8 @@ class Search:
                 continue
             if status >= at.STEP_FAILED:
                 self._fail(status)
-            done, now = int(tally[at.SIMULATIONS]), time.perf_counter()
-            self._adapt_chunk(done - before, now - chunk_begun, budget)
+            done = int(tally[at.SIMULATIONS])
+            self._adapt_chunk(done - before, now - chunk_begun)
             if status == at.OUT_OF_STEPS:
                 return "model_steps", at_cap
             if status == at.OUT_OF_NODES:
@@ -206,12 +214,12 @@ class Search:
             if not self.store.make_room(1):
                 self.store.forget()
 
-    def _adapt_chunk(self, simulations: int, seconds: float, budget: Budget) -> None:
+    def _adapt_chunk(self, simulations: int, seconds: float) -> None:
         """Double the chunk while it is short, and cut it where it is long."""
-        if seconds < CHUNK_SECONDS / 2.0 and simulations >= self._chunk:
-            self._chunk *= 2
+        if seconds < CHUNK_SECONDS / 2.0 and simulations >= self.chunk:
+            self.chunk *= 2
         elif seconds > CHUNK_SECONDS * 2.0:
-            self._chunk = max(1, int(self._chunk * CHUNK_SECONDS / seconds))
+            self.chunk = max(1, int(self.chunk * CHUNK_SECONDS / seconds))
 
     def _result(self, begun: float, stopped_by: str, at_cap: bool) -> SearchResult:
         actions, tally = self.model.actions, self.tally
