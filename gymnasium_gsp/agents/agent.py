@@ -10,7 +10,7 @@ from gymnasium_gsp.agents.seeding import agent_stream, check_seed
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.models.live import LiveEnv, Root
 from gymnasium_gsp.search.budget import Budget, Progress, SearchResult, as_budget
-from gymnasium_gsp.search.engine import Search
+from gymnasium_gsp.search.planners import Planner, bind
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.store import MEMORY
 
@@ -51,7 +51,7 @@ class Agent:
         self.result: SearchResult | None = None
         self._live = LiveEnv(env)
         self._max_nodes, self._memory = max_nodes, memory
-        self._search: Search | None = None
+        self._search: Planner | None = None
         self._last: Root | None = None
         self._acted = False
         self.reset(seed=np.random.SeedSequence().entropy if seed is None else seed)  # type: ignore[arg-type]
@@ -116,16 +116,11 @@ class Agent:
         return (np.array([action]) if batched else action), state
 
     def describe(self) -> dict[str, Any]:
-        """What the agent does, in words: algorithm, recipe, environment, model, discount, horizon and limits."""
-        timed = self._live.limit is not None
-        discount = self.recipe.discount if self.recipe.discount is not None else 1.0 if timed else 0.99
+        """What the agent does, in words: algorithm, environment, model, time limit, and the settled recipe."""
         return {
             "algorithm": self.name,
-            "recipe": repr(self.recipe),
             **self._live.describe(),
-            "discount": discount,
-            "key": self.recipe.key or ("state_elapsed" if timed else "state"),
-            "horizon": repr(self.recipe.horizon),
+            "recipe": repr(self.recipe.settled(self._live.limit is not None)),
             "budget": repr(self.budget),
             "not covered by the theorem because": list(self.recipe.guarantee),
         }
@@ -155,10 +150,10 @@ class Agent:
             self._search = None
         self._bound_search(root).seed(agent_stream(self._seed, self._episode))
 
-    def _bound_search(self, root: Root) -> Search:
+    def _bound_search(self, root: Root) -> Planner:
         if self._search is None:
             timed = root.steps_left is not None
-            self._search = Search(root.model, self.recipe, timed, self._max_nodes, self._memory)
+            self._search = bind(root.model, self.recipe, timed, self._max_nodes, self._memory)
         return self._search
 
 
@@ -228,7 +223,7 @@ def plan(
     for name, steps in (("elapsed", elapsed), ("steps_left", 0 if steps_left is None else steps_left)):
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 0:
             raise RecipeError(f"{name} must be a whole number of at least 0, not {steps!r}")
-    search = Search(model, make_recipe(recipe), steps_left is not None, max_nodes, memory)
+    search = bind(model, make_recipe(recipe), steps_left is not None, max_nodes, memory)
     search.seed(agent_stream(np.random.SeedSequence().entropy if number is None else number, 0))  # type: ignore[arg-type]
     ended = model.terminal is not None and model.terminal(cells)
     return search.plan(cells, allowance, elapsed, 0 if ended else steps_left, on_progress=on_progress)

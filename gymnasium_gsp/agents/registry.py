@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from gymnasium_gsp.errors import RecipeError, unknown_name
-from gymnasium_gsp.search.recipe import Recipe
+from gymnasium_gsp.search.planners import is_recipe
 
 
 @dataclass(frozen=True)
@@ -15,20 +15,20 @@ class Algorithm:
 
     Attributes:
         name: how users call it.
-        recipe: function of keyword options that returns the recipe.
+        recipe: function of keyword options that returns a recipe, of a kind in `search.planners`.
         citation: where it comes from.
         presets: options by preset name and environment name ("*" for what all environments share).
     """
 
     name: str
-    recipe: Callable[..., Recipe]
+    recipe: Callable[..., Any]
     citation: str
     presets: dict[str, dict[str, dict[str, Any]]]
 
     def options(self) -> list[str]:
         """Names of the options that the algorithm takes: its own, and the slots of a recipe."""
         own = [name for name, p in inspect.signature(self.recipe).parameters.items() if p.kind is p.KEYWORD_ONLY]
-        return own + [field.name for field in fields(Recipe) if field.name not in own]
+        return own + [field.name for field in fields(self.recipe()) if field.name not in own]
 
 
 ALGORITHMS: dict[str, Algorithm] = {}
@@ -36,10 +36,10 @@ ALGORITHMS: dict[str, Algorithm] = {}
 
 def algorithm(
     name: str, citation: str, presets: dict[str, dict[str, dict[str, Any]]]
-) -> Callable[[Callable[..., Recipe]], Callable[..., Recipe]]:
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function from options to a recipe under a name."""
 
-    def register(function: Callable[..., Recipe]) -> Callable[..., Recipe]:
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
         ALGORITHMS[name] = Algorithm(name, function, citation, presets)
         return function
 
@@ -81,15 +81,13 @@ def preset_options(found: Algorithm, preset: str, env_id: str | None) -> dict[st
     return {**settings.get("*", {}), **settings[name]}
 
 
-def make_recipe(
-    name_or_recipe: str | Recipe, *, preset: str | None = None, env_id: str | None = None, **overrides: Any
-) -> Recipe:
+def make_recipe(name_or_recipe: Any, *, preset: str | None = None, env_id: str | None = None, **overrides: Any) -> Any:
     """The recipe for a name with a preset and options, or a recipe with other choices in some slots.
 
     Raises:
         RecipeError: for an unknown name, preset or option, with the nearest name; for values that make no sense.
     """
-    if isinstance(name_or_recipe, Recipe):
+    if is_recipe(name_or_recipe):
         if preset is not None:
             raise RecipeError(
                 f"preset {preset!r} belongs to a named algorithm; a recipe value has its settings already"

@@ -25,14 +25,14 @@ _UCT: dict[str, dict[str, Any]] = {
     "FourRooms": {"c": 1.0},
 }
 _POWER_UCT: dict[str, dict[str, Any]] = {
-    "*": {"discount": 1.0, "scale": "raw"},
+    "*": {"discount": 1.0, "scale": "raw", "target": "return"},
     "FrozenLake": {"c": 1.5, "p": 2.0},
     "PassengerGrid": {"c": 1.5, "p": 2.5},
     "FactoredRiverSwim": {"c": 1.5, "p": 1.0},
     "SysAdminRing": {"c": 0.5, "p": 3.0},
     "FourRooms": {"c": 1.0, "p": 2.0},
 }
-_POWER_UCT_PRINTED = {**_POWER_UCT, "*": {**_POWER_UCT["*"], "weights": "printed"}}
+_POWER_UCT_PRINTED = {**_POWER_UCT, "*": {**_POWER_UCT["*"], "target": "value", "weights": "printed"}}
 
 
 @algorithm("uct", "Kocsis and Szepesvari 2006", {"paper": _UCT, "printed": _UCT})
@@ -67,6 +67,8 @@ def power_uct(
         1. Weights of the power mean are N(s,a) / sum_b N(s,b), which preserve constants, where the paper divides by
            N(s); `weights="printed"` keeps the paper's.
         2. The default C is scaled by the observed range of returns.
+        3. The preset "paper" averages sampled returns, because the published figures do (docs/results.md); the preset
+           "printed" averages reward + discount * V(child), as the algorithm is printed.
 
     Args:
         c: exploration constant.

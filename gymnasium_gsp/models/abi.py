@@ -71,12 +71,14 @@ LARGEST_RETURN = 13
 IN_FLIGHT = 14  # calls of guarded ingredients that have not come back; above 0 after a search, one raised
 EXTRA_STEPS = 15  # a value function that steps the model itself adds its steps here
 BUDGET = 16  # simulations that this decision may run; infinity if the budget is not in simulations
-CONTEXT_SIZE = 24  # behind it, one cell per action each: the legal mask, the trajectory's scratch, one call's scratch
+CONTEXT_SIZE = 24  # behind it, one cell per action each: the legal mask, scratch for one call, and per depth the notes
+
+UNKNOWN = -1.0  # first cell of the notes at a depth where no selection was asked, because the node was new
 
 
-def context_length(actions: int) -> int:
-    """Number of float64 cells of a context block: the fixed part, the legal mask and two blocks of scratch."""
-    return CONTEXT_SIZE + 3 * actions
+def context_length(actions: int, horizon: int) -> int:
+    """Number of float64 cells of a context block: the fixed part, the legal mask, one call's scratch, the notes."""
+    return CONTEXT_SIZE + actions * (2 + horizon + 2)
 
 
 @njit
@@ -120,6 +122,18 @@ def offset(typing_context, pointer, index):
         return builder.gep(arguments[0], [arguments[1]])
 
     return pointer(pointer, types.intp), codegen
+
+
+@njit
+def scratch(context):
+    """One cell per action, for the call of an ingredient to work in."""
+    return offset(context, CONTEXT_SIZE + int(context[ACTIONS]))
+
+
+@njit
+def notes(context, depth):
+    """One cell per action and depth, what a selection leaves on this trajectory for the backup to read."""
+    return offset(context, CONTEXT_SIZE + (2 + depth) * int(context[ACTIONS]))
 
 
 @intrinsic

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gymnasium_gsp.errors import PlanningError, RecipeError
+from gymnasium_gsp.errors import PlanningError
 from gymnasium_gsp.models import abi
 from gymnasium_gsp.models.compilation import compiled_entry
 from gymnasium_gsp.models.pointers import Pointer
 from gymnasium_gsp.search import decision, kernel
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.budget import Budget, Progress, SearchResult
-from gymnasium_gsp.search.horizon import DEFAULT_DISCOUNT, DEFAULT_HORIZON, FixedHorizon
+from gymnasium_gsp.search.horizon import DEFAULT_HORIZON
 from gymnasium_gsp.search.program import Assembly, assemble
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.store import MEMORY, SMALLEST, Store
@@ -54,21 +54,14 @@ class Search:
         first_rows: int = SMALLEST,
     ) -> None:
         self.model = model
-        self.recipe = recipe.changed(key=recipe.key or ("state_elapsed" if timed else "state"))
-        self.timed = timed
-        self.discount = recipe.discount if recipe.discount is not None else 1.0 if timed else DEFAULT_DISCOUNT
-        moving_end = not timed or isinstance(recipe.horizon, FixedHorizon)
-        if self.recipe.key == "state_elapsed" and recipe.retention == "episode" and moving_end:
-            raise RecipeError(
-                "a graph keyed by (state, elapsed steps) stays valid only while the end is fixed, and here it moves "
-                "with the root: use retention='decision', key='state', or a time limit with horizon=StepsLeft()"
-            )
+        self.recipe = recipe.settled(timed)
+        self.discount = float(self.recipe.discount or 0.0)
         self.assembly: Assembly = assemble(model, self.recipe)
         self.program = self.assembly.program
         self.tally = np.zeros(at.TALLY_SIZE, np.int64)
         self.tally[at.DRAWS] = -1
         self.params = self.assembly.params
-        self.context = np.zeros(abi.context_length(model.actions))
+        self.context = np.zeros(abi.context_length(model.actions, 0))
         self.states = np.zeros(2 * model.width, np.int64)
         self.rng = np.zeros(2, np.uint64)
         self.trail = np.zeros(0, np.int64)
@@ -142,6 +135,9 @@ class Search:
         program[at.GROWABLE] = 1
         if len(self.trail) < (depth + 2) * at.HOP_SIZE:
             self.trail = np.zeros((depth + 2) * at.HOP_SIZE, np.int64)
+            context = np.zeros(abi.context_length(self.model.actions, depth))
+            context[: abi.CONTEXT_SIZE] = self.context[: abi.CONTEXT_SIZE]
+            self.context = context
         self.params = self.assembly.with_lower_bounds(depth, steps_left, self.discount)
         self.context[abi.BUDGET] = np.inf if budget.simulations is None else budget.simulations
         self.context[abi.IN_FLIGHT] = 0.0

@@ -9,7 +9,7 @@ import math
 from numba import njit, types
 
 from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.abi import address, as_reals, call_backup, call_select, call_step, null_reals, offset
+from gymnasium_gsp.models.abi import address, as_reals, call_backup, call_select, call_step, notes, null_reals, offset
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.graph import add, clear, find, record_outcome
 from gymnasium_gsp.search.playout import evaluate, is_action, place, read_legal, uniform_action
@@ -102,6 +102,7 @@ def choose(program, params, model_params, context, rows, state, rng, node, fresh
     if legal <= 0:
         return -1
     if fresh:
+        notes(context, depth)[0] = abi.UNKNOWN
         return uniform_action(program, context, legal, rng)
     place(program, context, depth)
     row = offset(rows, node * program[at.STRIDE])

@@ -6,14 +6,30 @@ them are the fields of `Recipe`.
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.search.backup import PowerMean
 from gymnasium_gsp.search.evaluation import Constant, Heuristic, PythonValue, Rollout
-from gymnasium_gsp.search.horizon import AdaptiveHorizon, FixedHorizon, StepsLeft
+from gymnasium_gsp.search.horizon import DEFAULT_DISCOUNT, AdaptiveHorizon, FixedHorizon, StepsLeft
 from gymnasium_gsp.search.ingredients import as_ingredient, check_number
 from gymnasium_gsp.search.selection import PolynomialBonus, table1_row_failures
+
+
+class Changeable:
+    """What every kind of recipe can do: a frozen dataclass whose slots can be given other choices."""
+
+    def changed(self, **slots: Any) -> Self:
+        """The same recipe with other choices in the given slots.
+
+        Raises:
+            RecipeError: for a slot that does not exist.
+        """
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        for slot in slots:
+            if slot not in names:
+                raise RecipeError(unknown_name("slot of a recipe", slot, names))
+        return type(self)(**{**{name: getattr(self, name) for name in names}, **slots})
 
 
 @dataclass(frozen=True)
@@ -52,7 +68,7 @@ _VALUES = {
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(Changeable):
     """One choice for each slot.
 
     Attributes:
@@ -147,17 +163,21 @@ class Recipe:
             failed.append("path expansion chooses uniform actions below a new node, which the theorem does not treat")
         return tuple(failed)
 
-    def changed(self, **slots: Any) -> "Recipe":
-        """The same recipe with other choices in the given slots.
+    def settled(self, timed: bool) -> "Recipe":
+        """The recipe with nothing left open: key and discount as they are with or without a known time limit.
 
         Raises:
-            RecipeError: for a slot that does not exist.
+            RecipeError: if a kept graph would mix values that look to different ends.
         """
-        names = [field.name for field in fields(self)]
-        for slot in slots:
-            if slot not in names:
-                raise RecipeError(unknown_name("slot of a recipe", slot, names))
-        return Recipe(**{**{name: getattr(self, name) for name in names}, **slots})
+        key = self.key or ("state_elapsed" if timed else "state")
+        discount = self.discount if self.discount is not None else 1.0 if timed else DEFAULT_DISCOUNT
+        moving_end = not timed or isinstance(self.horizon, FixedHorizon)
+        if key == "state_elapsed" and self.retention == "episode" and moving_end:
+            raise RecipeError(
+                "a graph keyed by (state, elapsed steps) stays valid only while the end is fixed, and here it moves "
+                "with the root: use retention='decision', key='state', or a time limit with horizon=StepsLeft()"
+            )
+        return self.changed(key=key, discount=discount)
 
 
 def _default_table1_failures(p: float, horizon: Any) -> list[str]:

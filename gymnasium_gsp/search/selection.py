@@ -9,7 +9,7 @@ from numba import njit
 
 from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.abi import below, offset
+from gymnasium_gsp.models.abi import below, scratch
 from gymnasium_gsp.search.ingredients import Ingredient, check_number
 
 Scale = Literal["raw", "range"]
@@ -68,7 +68,7 @@ def ucb1_select(params, context, visits, q, counts, rng):
     action = pick_untried(context, counts, rng)
     if action >= 0:
         return action
-    scores = offset(context, abi.CONTEXT_SIZE + 2 * int(context[abi.ACTIONS]))
+    scores = scratch(context)
     factor = bonus_scale(params, context) * math.sqrt(math.log(float(visits)))
     for a in range(int(context[abi.ACTIONS])):
         scores[a] = q[a] + factor / math.sqrt(float(max(counts[a], 1)))
@@ -85,7 +85,7 @@ def polynomial_select(params, context, visits, q, counts, rng):
     if action >= 0:
         return action
     actions, depths = int(context[abi.ACTIONS]), int(params[2])
-    scores = offset(context, abi.CONTEXT_SIZE + 2 * actions)
+    scores = scratch(context)
     factor = bonus_scale(params, context)
     if depths == 0:
         factor *= math.sqrt(math.sqrt(float(visits)))

@@ -1,0 +1,55 @@
+"""Which loop runs which kind of recipe."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.search.budget import Budget, SearchResult
+from gymnasium_gsp.search.engine import Search
+from gymnasium_gsp.search.recipe import Recipe
+
+
+class Planner(Protocol):
+    """What an agent needs of a loop bound to a model and a recipe; see `engine.Search`."""
+
+    model: Any
+
+    def seed(self, words: NDArray[np.uint64]) -> None:
+        """Set the streams."""
+
+    def begin_episode(self) -> None:
+        """Forget what was learnt in the last episode."""
+
+    def plan(
+        self,
+        cells: NDArray[np.int64],
+        budget: Budget,
+        elapsed: int = 0,
+        steps_left: int | None = None,
+        same_root: bool = False,
+        on_progress: Any = None,
+    ) -> SearchResult:
+        """Search from a state."""
+
+
+PLANNERS: dict[type, Any] = {Recipe: Search}
+"""The loop of each kind of recipe: called with (model, recipe, timed, max_nodes, memory)."""
+
+
+def is_recipe(value: Any) -> bool:
+    """Whether a value is a recipe of any kind."""
+    return type(value) in PLANNERS
+
+
+def bind(model: Any, recipe: Any, timed: bool, max_nodes: int | None, memory: int) -> Planner:
+    """The loop that runs a recipe, bound to a model.
+
+    Raises:
+        RecipeError: if it is no recipe, or does not fit the model.
+    """
+    if not is_recipe(recipe):
+        raise RecipeError(f"a recipe is a value of {', '.join(kind.__name__ for kind in PLANNERS)}, not {recipe!r}")
+    planner: Planner = PLANNERS[type(recipe)](model, recipe, timed, max_nodes, memory)
+    return planner
