@@ -49,6 +49,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
     width: ClassVar[int] = 1
     key_size: ClassVar[int] = 1
     clock: ClassVar[int | None] = None
+    draws_layout: ClassVar[bool] = False  # whether a reset draws more than the first state
 
     draws: int
     actions: int

@@ -77,6 +77,7 @@ class FourRoomsEnv(CompiledEnv[NDArray[np.int64]]):
     width = 2
     key_size = 1
     clock: ClassVar[int | None] = 1
+    draws_layout = True
 
     def __init__(
         self,

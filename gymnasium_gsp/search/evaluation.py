@@ -29,7 +29,9 @@ class Rollout:
     def __post_init__(self) -> None:
         if self.policy is not None:
             object.__setattr__(self, "policy", as_ingredient(self.policy, "policy", "policy"))
-        if self.steps is not None and (isinstance(self.steps, bool) or self.steps != int(self.steps) or self.steps < 0):
+        if self.steps is not None and (
+            isinstance(self.steps, bool) or not isinstance(self.steps, int) or self.steps < 0
+        ):
             raise RecipeError(f"steps of a rollout must be a whole number of at least 0 or None, not {self.steps!r}")
 
 

@@ -71,8 +71,11 @@ def as_ingredient(value: Any, kind: str, slot: str) -> Ingredient:
         if value.kind != kind:
             raise RecipeError(f"{slot} was given {value!r}, which is a {value.kind} ingredient; {slot} takes {kind}")
         return value
-    if value is None or isinstance(value, str | float | list | tuple | dict):
-        raise RecipeError(f"{slot} was given {value!r}; it takes an ingredient or a function of signature {kind}")
+    if value is None or isinstance(value, str | int | float | list | tuple | dict):
+        raise RecipeError(
+            f"{slot} was given {value!r}; it takes an ingredient or a function of signature {kind} (the address of a C "
+            "function goes into Custom(address))"
+        )
     return Custom(value, (), kind)
 
 

@@ -116,6 +116,8 @@ class Recipe(Changeable):
             if not isinstance(value, kinds):
                 names = ", ".join(kind.__name__ for kind in kinds)
                 raise RecipeError(f"{slot} was given {value!r}; allowed is a value of one of: {names}")
+        if not isinstance(self.keep_variance, bool):
+            raise RecipeError(f"keep_variance must be True or False, not {self.keep_variance!r}")
         object.__setattr__(self, "selection", as_ingredient(self.selection, "select", "selection"))
         object.__setattr__(self, "backup", as_ingredient(self.backup, "backup", "backup"))
         if self.root_selection is not None:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from gymnasium_gsp.envs import BENCHMARKS
+from gymnasium_gsp.exact import shipped_optima
 
-OPTIMUM = {entry.name: entry.optimum for entry in BENCHMARKS}
+OPTIMUM = {entry.name: shipped_optima()[entry.id] for entry in BENCHMARKS}
 
 
 def expected(rows, values):

@@ -1,0 +1,64 @@
+"""The measurements behind docs/experiments.md: `python benchmarks/experiments.py NAME` prints one table.
+
+Each experiment is a list of settings that are played on all five benchmarks under the same seeds; the last column is
+the mean over the benchmarks of return / exact optimum.
+"""
+
+import argparse
+import math
+import statistics
+from typing import Any
+
+from gymnasium_gsp.bench.protocol import Run
+from gymnasium_gsp.bench.runner import play
+from gymnasium_gsp.envs import BENCHMARKS
+from gymnasium_gsp.exact import shipped_optima
+from gymnasium_gsp.ingredients import Cautious, PowerMean, SearchValues, Sweep, inf
+
+Setting = tuple[str, str, str | None, dict[str, Any]]
+
+EXPERIMENTS: dict[str, list[Setting]] = {
+    "decision": [
+        ("own values", "gs-power-uct", None, {"decision": SearchValues()}),
+        ("sweep", "gs-power-uct", None, {}),
+        ("sweep, cautious 0.3", "gs-power-uct", None, {"decision": Sweep(Cautious(0.3))}),
+        ("same, C 0.25", "gs-power-uct", None, {"decision": Sweep(Cautious(0.3)), "c": 0.25}),
+    ],
+    "estimator": [
+        ("running", "gs-power-uct", None, {"estimator": "running"}),
+        ("current", "gs-power-uct", None, {}),
+    ],
+    "targets": [
+        ("power-uct, return", "power-uct", "paper", {}),
+        ("power-uct, value", "power-uct", "paper", {"target": "value"}),
+        ("uct, return", "uct", "paper", {}),
+        ("uct, value", "uct", "paper", {"target": "value"}),
+        ("uct, max", "uct", "paper", {"target": "value", "backup": PowerMean(inf)}),
+    ],
+}
+
+
+def main() -> None:
+    """Play one experiment and print its table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", choices=EXPERIMENTS)
+    parser.add_argument("--budgets", type=int, nargs="+", default=[16, 64, 256])
+    parser.add_argument("--episodes", type=int, default=100)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    for budget in options.budgets:
+        print(f"\n| {budget} simulations | " + " | ".join(b.name for b in BENCHMARKS) + " | normalised |")
+        print("|---" * (len(BENCHMARKS) + 2) + "|")
+        for label, agent, preset, settings in EXPERIMENTS[options.name]:
+            cells, score = [], 0.0
+            for benchmark in BENCHMARKS:
+                run = Run(benchmark.id, agent, budget, options.episodes, preset=preset, options=settings)
+                returns = [episode.total_reward for episode in play(run, options.jobs)]
+                mean = statistics.fmean(returns)
+                cells.append(f"{mean:.3g} ({statistics.stdev(returns) / math.sqrt(len(returns)):.2g})")
+                score += mean / shipped_optima()[benchmark.id] / len(BENCHMARKS)
+            print(f"| {label} | " + " | ".join(cells) + f" | {score:.3f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Measuring: runs of an agent in an environment, and what exists to be run."""

@@ -1,0 +1,62 @@
+"""The README's tables of algorithms and environments, written from the registries.
+
+`python -m gymnasium_gsp.bench.tables README.md` refreshes them between their markers; a test fails until then.
+"""
+
+import sys
+from pathlib import Path
+
+import gymnasium_gsp.agents  # noqa: F401 (registers the algorithms)
+from gymnasium_gsp.agents.registry import ALGORITHMS
+from gymnasium_gsp.bench.catalogue import ingredients_of
+from gymnasium_gsp.envs import BENCHMARKS
+from gymnasium_gsp.exact import shipped_optima
+
+
+def algorithm_table() -> str:
+    """One row an algorithm: name, ingredients by default, presets, source."""
+    rows = ["| name | ingredients by default | presets | source |", "|---|---|---|---|"]
+    for algorithm in ALGORITHMS.values():
+        chosen = ", ".join(f"{slot} {choice}" for slot, choice in ingredients_of(algorithm.recipe()).items())
+        presets = ", ".join(algorithm.presets) or "none"
+        rows.append(f"| `{algorithm.name}` | {chosen} | {presets} | {algorithm.citation} |")
+    return "\n".join(rows)
+
+
+def environment_table() -> str:
+    """One row an environment: id, time limit, optimum."""
+    rows = ["| id | time limit | exact optimum |", "|---|---|---|"]
+    for benchmark in BENCHMARKS:
+        optimum = shipped_optima()[benchmark.id]
+        rows.append(f"| `{benchmark.id}` | {benchmark.max_episode_steps} | {optimum:.4f} |")
+    return "\n".join(rows)
+
+
+TABLES = {"algorithms": algorithm_table, "environments": environment_table}
+
+
+def refreshed(text: str) -> str:
+    """The text with the tables between `<!-- NAME -->` and `<!-- /NAME -->` written anew.
+
+    Raises:
+        ValueError: if a pair of markers is missing.
+    """
+    for name, table in TABLES.items():
+        opening, closing = f"<!-- {name} -->\n", f"\n<!-- /{name} -->"
+        before, found, rest = text.partition(opening)
+        _, closed, after = rest.partition(closing)
+        if not found or not closed:
+            raise ValueError(f"the markers {opening.strip()} and {closing.strip()} are missing")
+        text = before + opening + table() + closing + after
+    return text
+
+
+def main(paths: list[str]) -> None:
+    """Refresh the tables in each file."""
+    for path in paths:
+        page = Path(path)
+        page.write_text(refreshed(page.read_text()))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

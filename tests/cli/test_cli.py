@@ -1,0 +1,242 @@
+import json
+
+import gymnasium as gym
+import pytest
+from typer.testing import CliRunner
+
+from gymnasium_gsp import ALGORITHMS, __version__, make_recipe
+from gymnasium_gsp.bench.console import distance_in_words
+from gymnasium_gsp.cli import app
+from gymnasium_gsp.envs import BENCHMARKS
+from gymnasium_gsp.envs.frozen_lake import FrozenLakeEnv
+from gymnasium_gsp.exact import shipped_optima
+
+SMALL = ["run", "FrozenLake", "--budget", "8", "--episodes", "3", "--seed", "1"]
+KEYS = [
+    "env",
+    "agent",
+    "preset",
+    "budget",
+    "episodes",
+    "seed",
+    "mean_return",
+    "standard_error",
+    "optimum",
+    "decisions",
+    "simulations",
+    "model_steps",
+    "seconds",
+    "nodes_per_decision",
+    "recipe",
+]
+
+
+def gsp(*arguments):
+    return CliRunner().invoke(app, list(arguments))
+
+
+def result(*arguments):
+    """The object that `--json` prints, once it is seen to be all that is printed."""
+    answer = gsp(*arguments, "--json")
+    assert answer.exit_code == 0, answer.output
+    return json.loads(answer.stdout)
+
+
+def test_json_has_exactly_the_promised_keys():
+    found = result(*SMALL)
+    assert list(found) == KEYS
+    assert (found["env"], found["agent"], found["preset"]) == ("GSP/FrozenLake-v0", "gs-power-uct", None)
+    assert (found["budget"], found["episodes"], found["seed"]) == (8, 3, 1)
+    assert found["optimum"] == shipped_optima()["GSP/FrozenLake-v0"]
+    assert found["simulations"] == 8 * found["decisions"]
+    assert found["recipe"] == repr(make_recipe("gs-power-uct"))
+
+
+def test_defaults():
+    found = result("run", "GSP/FrozenLake-v0", "--episodes", "1")
+    assert (found["agent"], found["budget"], found["seed"], found["standard_error"]) == ("gs-power-uct", 256, 0, None)
+
+
+@pytest.mark.parametrize("spelling", ["GSP/FrozenLake-v0", "gymnasium_gsp:GSP/FrozenLake-v0"])
+def test_the_same_seed_gives_the_same_numbers(spelling):
+    expected = {**result(*SMALL), "seconds": 0}
+    assert {**result("run", spelling, *SMALL[2:], "--jobs", "2"), "seconds": 0} == expected
+    assert result(*SMALL[:-1], "2")["decisions"] != expected["decisions"]
+
+
+def test_presets_and_settings_reach_the_recipe():
+    arguments = ("--agent", "uct", "--preset", "paper", "--set", "horizon=FixedHorizon(5)", "--set", "c=inf")
+    assert gsp(*SMALL, *arguments).exit_code == 2
+    found = result(*SMALL, *arguments[:-1], "c=0.25")
+    assert found["preset"] == "paper"
+    assert "horizon=FixedHorizon(depth=5)" in found["recipe"]
+    assert "UCB1(c=0.25, scale='raw')" in found["recipe"]
+
+
+def test_arguments_of_the_environment():
+    found = result(*SMALL, "--env-set", 'desc=["SFF", "FFG"]', "--env-set", "slip=0")
+    assert found["mean_return"] == 1.0
+    assert found["optimum"] == pytest.approx(1.0)  # without slipping the goal is always reached
+
+
+def test_a_budget_of_other_limits():
+    assert result(*SMALL, "--budget", "Budget(model_steps=50)")["budget"] == {"model_steps": 50}
+
+
+def test_the_table_shows_the_return_beside_the_optimum():
+    answer = gsp(*SMALL, "--preset", "paper")
+    assert answer.exit_code == 0
+    assert answer.stderr == ""
+    for words in (
+        "GSP/FrozenLake-v0",
+        "Cross a frozen lake",
+        "preset paper",
+        "8 simulations per decision",
+        "mean return",
+        "standard error",
+        "exact optimum",
+        "0.9132",
+        "percent of optimum",
+        "simulations per second",
+        "model steps per second",
+        "nodes per decision",
+    ):
+        assert words in answer.stdout
+
+
+def test_the_table_says_where_no_optimum_is_known():
+    answer = gsp("run", "SysAdminRing", "--env-set", "machines=40", "--budget", "2", "--episodes", "1")
+    assert "not known for this environment" in answer.stdout
+    assert "percent" not in answer.stdout
+
+
+ERRORS = [
+    (["run", "FrozenLak"], "The nearest benchmark is GSP/FrozenLake-v0"),
+    (["run", "GSP/SysAdmin-v0"], "The nearest benchmark is GSP/SysAdminRing-v0"),
+    (["run", "GSP/FrozenLake-v7"], "The nearest benchmark is GSP/FrozenLake-v0"),
+    (["run", "Xyzzy-v0"], "The benchmarks are GSP/FrozenLake-v0, "),
+    (["run", "no_such_module:Lake-v0"], "No module named 'no_such_module'"),
+    (["run", "a:b:c"], "a:b:c cannot be made: ValueError"),
+    (["run", "FrozenLake", "--agent", "gs-power-utc"], "Did you mean 'gs-power-uct'"),
+    (["run", "FrozenLake", "--preset", "papr"], "Did you mean 'paper'"),
+    (["run", "FrozenLake", "--set", "horzion=3"], "Did you mean 'horizon'"),
+    (["run", "FrozenLake", "--set", "expansion=paht"], "Did you mean 'path'"),
+    (["run", "FrozenLake", "--set", "p=0.5"], "p must be between 1"),
+    (["run", "FrozenLake", "--set", "p"], "a setting is written key=value, not 'p'"),
+    (["run", "FrozenLake", "--set", "p=__import__('os')"], "unknown ingredient '__import__'"),
+    (["run", "FrozenLake", "--set", "p=().__class__"], "cannot read '().__class__': allowed are numbers"),
+    (["run", "FrozenLake", "--set", "selection=5"], "selection was given 5"),
+    (["run", "FrozenLake", "--set", "discount=2"], "discount must be between 0 and 1"),
+    (["run", "FrozenLake", "--set", "constants=Table1([5], [2], [3])"], "Table 1"),
+    (["run", "FrozenLake", "--set", "preset=paper"], "'preset' is no option"),
+    (["run", "FrozenLake", "--json", "--set", "horizon=AdaptiveHorizon()", "--budget", "Budget(nodes=9)"], "H(n)"),
+    (["run", "FrozenLake", "--env-set", "slp=0"], "Did you mean 'slip'"),
+    (["run", "FrozenLake", "--env-set", "slip=2"], "slip must be a number between 0 and 0.5, not 2"),
+    (["run", "FrozenLake", "--budget", "0"], "budget: simulations must be a whole number of at least 1, not 0"),
+    (["run", "FrozenLake", "--budget", "-5"], "not -5"),
+    (["run", "FrozenLake", "--budget", "many"], "not 'many'"),
+    (["run", "FrozenLake", "--budget", "2.5"], "not 2.5"),
+    (["run", "FrozenLake", "--budget", "Budget()"], "an empty budget"),
+    (["run", "FrozenLake", "--episodes", "0"], "episodes must be a whole number of at least 1, not 0"),
+    (["run", "FrozenLake", "--episodes", "few"], "--episodes"),
+    (["run", "FrozenLake", "--jobs", "0"], "jobs must be a whole number of at least 1, not 0"),
+    (["run", "FrozenLake", "--seed", "-1"], "a seed is a whole number of at least 0"),
+    (["run", "FrozenLake", "--bugdet", "8"], "--budget"),
+    (["run"], "ENV"),
+    (["rnu"], "No such command 'rnu'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), ERRORS, ids=lambda value: " ".join(value)[:50])
+def test_an_error_is_one_line_and_exit_code_2(arguments, message):
+    answer = gsp(*arguments)
+    assert answer.exit_code == 2
+    assert answer.stdout == ""
+    assert message in answer.stderr
+    assert answer.stderr.startswith("gsp: ")
+    assert answer.stderr.count("\n") == 1
+
+
+class FailingLake(FrozenLakeEnv):
+    def reset(self, *, seed=None, options=None):
+        raise gym.error.Error("the lake\nis closed")
+
+
+class LyingLake(FrozenLakeEnv):
+    def step(self, action):
+        observation, *rest = super().step(action)
+        return (observation + 1) % 64, *rest
+
+
+class NoActions(gym.Env):
+    action_space = gym.spaces.Box(0, 1)
+    observation_space = gym.spaces.Discrete(1)
+
+
+@pytest.mark.parametrize(
+    ("entry_point", "code", "message"),
+    [
+        (NoActions, 2, "planning needs discrete actions"),
+        (FailingLake, 2, "the lake is closed"),
+        (LyingLake, 1, "is not that of the environment this agent is bound to"),
+    ],
+)
+def test_environments_that_cannot_be_planned_in(entry_point, code, message):
+    gym.register("Unfit-v0", entry_point)
+    try:
+        answer = gsp("run", "Unfit-v0")
+    finally:
+        del gym.registry["Unfit-v0"]
+    assert answer.exit_code == code
+    assert message in answer.stderr
+    assert answer.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("mean", "error", "words"),
+    [
+        (0.8, 0.1, "1.1 standard errors below"),
+        (1.0, 0.05, "1.7 standard errors above: luck"),
+        (1.0, 0.0, "above: luck"),
+        (0.0, None, "below"),
+    ],
+)
+def test_the_distance_from_the_optimum_is_said_in_words(mean, error, words):
+    assert distance_in_words(mean, error, 0.9132).startswith(words)
+
+
+def test_list_shows_everything_in_the_registries():
+    answer = gsp("list")
+    assert answer.exit_code == 0
+    for benchmark in BENCHMARKS:
+        assert benchmark.id in answer.stdout
+        assert f"{shipped_optima()[benchmark.id]:.7g}" in answer.stdout
+    for algorithm in ALGORITHMS.values():
+        assert f"\n{algorithm.name}  {algorithm.citation}\n" in answer.stdout
+        assert all(preset in answer.stdout for preset in algorithm.presets)
+
+
+def test_list_as_json():
+    answer = gsp("list", "--json")
+    found = json.loads(answer.stdout)
+    assert {entry["id"]: entry["optimum"] for entry in found["environments"]} == shipped_optima()
+    assert all(entry["title"] and "gymnasium_gsp.exact" in entry["optimum_source"] for entry in found["environments"])
+    assert [entry["name"] for entry in found["algorithms"]] == list(ALGORITHMS)
+    for entry in found["algorithms"]:
+        recipe = make_recipe(entry["name"])
+        assert entry["recipe"] == repr(recipe)
+        assert entry["guarantee"]["not_covered_because"] == list(recipe.guarantee)
+        assert set(entry["presets"]) == set(ALGORITHMS[entry["name"]].presets)
+        for preset, recipes in entry["presets"].items():
+            lake = make_recipe(entry["name"], preset=preset, env_id="GSP/FrozenLake-v0")
+            assert recipes["FrozenLake"]["recipe"] == repr(lake)
+
+
+def test_version_and_help():
+    assert gsp("--version").stdout == f"gymnasium-gsp {__version__}\n"
+    for arguments in ((), ("--help",)):
+        answer = gsp(*arguments)
+        assert answer.exit_code == 0
+        assert answer.stdout.count("Usage") == 1
+        assert "list" in answer.stdout
+        assert "run" in answer.stdout

@@ -1,0 +1,116 @@
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SMALL = ["run", "FrozenLake", "--budget", "8", "--episodes", "3", "--seed", "1"]
+
+
+def process(*arguments, **options):
+    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    return subprocess.run(
+        [sys.executable, "-m", "gymnasium_gsp.cli", *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **options},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; from gymnasium_gsp.cli import main; sys.argv = ['gsp', '--help']\n"
+        "try: main()\n"
+        "except SystemExit as left: assert not left.code\n"
+        "heavy = {'numba', 'joblib', 'scipy', 'matplotlib', 'gymnasium_gsp.search', 'gymnasium_gsp.agents'}\n"
+        "print(heavy & set(sys.modules), file=sys.stderr)"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert answer.stderr.strip() == "set()"
+
+
+def test_piped_there_is_no_progress_bar_and_no_escape_code():
+    for json_wanted in ([], ["--json"]):
+        answer = process(*SMALL, *json_wanted, FORCE_COLOR="", TERM="xterm")
+        assert answer.returncode == 0
+        assert "playing" not in answer.stdout + answer.stderr
+        assert "\x1b" not in answer.stdout + answer.stderr
+        assert set(answer.stderr.splitlines()) <= {
+            "gymnasium_gsp: compiling the search, some seconds, once; later processes start at once"
+        }
+    assert json.loads(answer.stdout)["env"] == "GSP/FrozenLake-v0"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
+def test_on_a_terminal_there_is_a_progress_bar_on_standard_error():
+    import pty
+
+    ours, theirs = pty.openpty()
+    answer = subprocess.run(
+        [sys.executable, "-m", "gymnasium_gsp.cli", *SMALL, "--json"],
+        cwd=ROOT,
+        env={**os.environ, "TERM": "xterm"},
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        timeout=120,
+    )
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert json.loads(answer.stdout)["env"] == "GSP/FrozenLake-v0"
+    assert "playing" in shown
+    assert "3/3" in shown
+
+
+def test_an_error_in_a_real_process_shows_no_traceback():
+    answer = process("run", "FrozenLake", "--budget", "0")
+    assert answer.returncode == 2
+    assert answer.stdout == ""
+    assert answer.stderr.startswith("gsp: budget: simulations")
+    assert answer.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a POSIX signal")
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_interrupt_ends_cleanly(jobs, tmp_path):
+    marker = tmp_path / "playing"
+    module = tmp_path / "marked_lake.py"
+    module.write_text(
+        "import gymnasium as gym, pathlib\n"
+        "from gymnasium_gsp.envs.frozen_lake import FrozenLakeEnv\n"
+        "class Lake(FrozenLakeEnv):\n"
+        "    def step(self, action):\n"
+        f"        pathlib.Path({str(marker)!r}).touch()\n"
+        "        return super().step(action)\n"
+        "gym.register('MarkedLake-v0', 'marked_lake:Lake', max_episode_steps=200)\n"
+    )
+    command = ["run", "marked_lake:MarkedLake-v0", "--episodes", "5000", "--jobs", jobs]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "gymnasium_gsp.cli", *command],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)])},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        for _ in range(600):
+            if marker.exists():
+                break
+            with pytest.raises(subprocess.TimeoutExpired):
+                running.wait(0.1)
+        os.killpg(running.pid, signal.SIGINT)
+        _, errors = running.communicate(timeout=30)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
+    assert running.returncode == 130
+    assert "Traceback" not in errors
+    assert errors.splitlines()[-1].startswith("gsp: interrupted after ")
+    assert errors.splitlines()[-1].endswith("of 5000 episodes")
