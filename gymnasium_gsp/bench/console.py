@@ -126,3 +126,27 @@ def distance_in_words(mean: float, error: float | None, optimum: float) -> str:
 
 def _rate(count: int, seconds: float) -> str:
     return f"{count / seconds:,.0f}" if seconds > 0.0 else "-"
+
+
+def show_speed(section: str, row: dict[str, Any]) -> None:
+    """Print one measurement of `speed.report` as a line, under its section's heading."""
+    if section == "yardstick":
+        print(f"C++ yardstick: {row['yardstick']}\n")
+        print(f"{'ns per environment step':<32}{'ours':>9}{'C++':>9}{'ratio':>8}")
+    elif section == "compared":
+        case = f"{row['env']} {row['preset']} {row['budget']}"
+        beside = "" if row["ratio"] is None else f"{row['yardstick']:9.1f}{row['ratio']:8.2f}"
+        print(f"{case:<32}{row['ours']:9.1f}{beside}", flush=True)
+    elif section == "totals":
+        if row["geometric_mean_ratio"] is not None:
+            print(f"{'geometric mean':<50}{row['geometric_mean_ratio']:8.2f}")
+        print(f"the front: {row['front_us_per_decision']:.1f} us a decision\n")
+        print(f"{'256 simulations':<36}{'ns per step':>12}{'ns per simulation':>20}")
+    elif section == "algorithms":
+        case = f"{row['algorithm']} {row['env']}"
+        print(f"{case:<36}{row['kernel_ns_per_step']:12.1f}{row['ns_per_simulation']:20.0f}", flush=True)
+    elif section == "start":
+        print(f"\nimport {row['import_seconds']:.2f} s, then the first decision: ", end="")
+        print(f"cold {row['cold']:.1f} s, warm {row['warm']:.2f} s (median)")
+    elif section == "memory":
+        print("; ".join(f"{name} {size:.0f}" for name, size in row.items()))

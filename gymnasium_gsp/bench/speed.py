@@ -12,8 +12,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,8 @@ from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.budget import Budget
 from gymnasium_gsp.search.engine import Search
-from gymnasium_gsp.search.recipe import Recipe
+from gymnasium_gsp.search.planners import bind
+from gymnasium_gsp.search.store import MEMORY
 
 SOURCE = Path(__file__).parents[2] / "benchmarks" / "yardstick" / "yardstick.cpp"
 COMPILERS = ("c++", "g++", "clang++")
@@ -52,18 +53,18 @@ class Timing:
     mean_return: float
 
 
-def time_episodes(name: str, recipe: Recipe, simulations: int, episodes: int) -> Timing:
+def time_episodes(name: str, recipe: Any, simulations: int, episodes: int) -> Timing:
     """Play episodes of a benchmark, one chunk a decision, and time the planning."""
     env: Any = gym.make(f"GSP/{name}-v0").unwrapped
     budget = Budget(simulations=simulations)
     kernel = whole = returns = 0.0
     steps = decisions = 0
-    search: Search | None = None
+    search: Any = None
     for episode in range(episodes):
         env.reset(seed=episode)
         model = env.compiled_model()
         if search is None or search.model is not model:
-            search = Search(model, recipe, True, first_rows=1 << 16)
+            search = bind(model, recipe, True, None, MEMORY)
         search.begin_episode()
         search.seed(agent_stream(0, episode))
         ended = False
@@ -72,7 +73,7 @@ def time_episodes(name: str, recipe: Recipe, simulations: int, episodes: int) ->
             state = env.clone_state()
             cells = model.cells(state.cells)
             result = search.plan(cells, budget, state.elapsed, env.horizon - state.elapsed)
-            kernel += search.kernel_seconds
+            kernel += getattr(search, "kernel_seconds", result.seconds)
             whole += result.seconds
             steps += result.model_steps
             decisions += 1
@@ -157,8 +158,8 @@ def geometric_mean(ratios: list[float]) -> float:
 def time_algorithms(simulations: int = 256, episodes: int = 3) -> Iterator[tuple[str, str, Timing]]:
     """Every algorithm with its defaults on every benchmark: (algorithm, environment, timing)."""
     for algorithm in ALGORITHMS:
+        recipe = make_recipe(algorithm)
         for benchmark in BENCHMARKS:
-            recipe = make_recipe(algorithm)
             time_episodes(benchmark.name, recipe, simulations, 1)
             yield algorithm, benchmark.name, time_episodes(benchmark.name, recipe, simulations, episodes)
 
@@ -220,3 +221,37 @@ def measure_memory(name: str = "FrozenLake") -> dict[str, float]:
         sizes[f"bytes per node {label}"] = row + table
     sizes["bytes per edge"] = 8.0 * at.EDGE_SIZE
     return sizes
+
+
+def report(
+    rounds: int, scale: float, show: Callable[[str, dict[str, Any]], None] = lambda section, row: None
+) -> dict[str, Any]:
+    """All measurements by section, each row also given to `show` when it is there.
+
+    Args:
+        rounds: how often each case beside the yardstick is timed.
+        scale: multiplies the number of episodes.
+        show: called with the section's name and the row.
+    """
+    found: dict[str, Any] = {"compared": [], "algorithms": []}
+    with tempfile.TemporaryDirectory() as folder:
+        yardstick = build_yardstick(Path(folder))
+        found["yardstick"] = "no C++ compiler or no source: ours alone" if yardstick is None else "built"
+        show("yardstick", found)
+        for case in compare(yardstick, rounds, scale):
+            row = {**asdict(case), "ratio": case.ratio}
+            found["compared"].append(row)
+            show("compared", row)
+    ratios = [row["ratio"] for row in found["compared"] if row["ratio"] is not None]
+    found["geometric_mean_ratio"] = geometric_mean(ratios) if ratios else None
+    found["front_us_per_decision"] = statistics.median(row["front"] for row in found["compared"])
+    show("totals", found)
+    for algorithm, env, timing in time_algorithms(episodes=max(1, round(3 * scale))):
+        row = {"algorithm": algorithm, "env": env, **asdict(timing)}
+        found["algorithms"].append(row)
+        show("algorithms", row)
+    found["start"] = asdict(time_start())
+    show("start", found["start"])
+    found["memory"] = measure_memory()
+    show("memory", found["memory"])
+    return found

@@ -71,6 +71,7 @@ LARGEST_RETURN = 13
 IN_FLIGHT = 14  # calls of guarded ingredients that have not come back; above 0 after a search, one raised
 EXTRA_STEPS = 15  # a value function that steps the model itself adds its steps here
 BUDGET = 16  # simulations that this decision may run; infinity if the budget is not in simulations
+PLAYOUT_STEPS = 17  # steps that a value function may play from here: to the end, and within the budget
 CONTEXT_SIZE = 24  # behind it, one cell per action each: the legal mask, scratch for one call, and per depth the notes
 
 UNKNOWN = -1.0  # first cell of the notes at a depth where no selection was asked, because the node was new

@@ -46,11 +46,11 @@ def power(x, p):
 
 
 def power_mean_backup(params, context, visits, q, counts, variance, value, target):
-    """V(s) = L + (sum_a w_a (Q(s,a) - L)^p)^(1/p), eq. power_mean; NaN where Q(s,a) lies below L.
+    """V(s) = L + (sum_a w_a (Q(s,a) - L)^p)^(1/p), eq. power_mean; NaN where Q(s,a) is negative undeclared.
 
     params: p, and whether the weights are the printed N(s,a) / N(s) instead of N(s,a) / sum_b N(s,b).  L is the
-    lower bound in the context, 0 unless rewards may be negative.  The largest Q - L is factored out, so that no
-    power overflows.
+    lower bound in the context, 0 unless rewards are declared to be negative; estimates below a declared bound are
+    taken for the bound.  The largest Q - L is factored out, so that no power overflows.
     """
     p, printed = params[0], params[1] != 0.0
     if p == math.inf:
@@ -61,12 +61,12 @@ def power_mean_backup(params, context, visits, q, counts, variance, value, targe
     top = largest_tried(context, q, counts) - low
     slack = _ROUNDING * max(1.0, abs(low))
     if top <= 0.0:
-        return low if top >= -slack else math.nan
+        return low if low < 0.0 or top >= -slack else math.nan
     total, count = 0.0, 0
     for a in range(int(context[abi.ACTIONS])):
         if counts[a] > 0:
             above = q[a] - low
-            if above < -slack:
+            if above < -slack and low == 0.0:
                 return math.nan
             total += counts[a] * power(max(above, 0.0) / top, p)
             count += counts[a]
@@ -131,6 +131,7 @@ class Cautious(Ingredient):
 
     kind = "backup"
     function = staticmethod(cautious_backup)
+    needs_variance = True
 
     def __post_init__(self) -> None:
         check_number("kappa", self.kappa, smallest=0.0)

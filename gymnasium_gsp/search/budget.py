@@ -83,7 +83,7 @@ class SearchResult:
         simulations: trajectories of this decision.
         model_steps: calls of the model's step in this decision.
         seconds: wall-clock time of this decision.
-        nodes: nodes added in this decision.
+        nodes: nodes that the simulations of this decision added.
         graph_size: nodes stored at its end.
         stopped_by: "simulations", "model_steps", "seconds", "nodes", "callback", or "terminal" where there was nothing
             to search.

@@ -10,7 +10,7 @@ import math
 from numba import njit
 
 from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.abi import address, as_reals, below, call_backup, offset
+from gymnasium_gsp.models.abi import address, as_reals, below, call_backup, notes, offset
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.graph import edge_child, next_edge, reach
 from gymnasium_gsp.search.playout import place, read_legal, uniform_action
@@ -58,6 +58,19 @@ def swept_variance(program, context, rows, edges, head, position, swept, index, 
 
 
 @njit
+def node_depth(program, rows, root, node):
+    """Steps from the root to a node; 0 for state keys, whose nodes lie at no one depth."""
+    if program[at.KEY] == at.BY_STATE_ELAPSED:
+        return rows[node * program[at.STRIDE] + at.TAG] - program[at.ROOT_ELAPSED]
+    depth = 0
+    if program[at.KEY] == at.BY_PATH:
+        while node != root:
+            node = rows[node * program[at.STRIDE] + at.TAG] // program[at.ACTIONS]
+            depth += 1
+    return depth
+
+
+@njit
 def sweep(program, params, context, rows, edges, count, order, position, swept, q, variance, backup, in_place):
     """Recompute the first `count` nodes of `order`, last first; leaves the root's action values in `q`.
 
@@ -83,9 +96,11 @@ def sweep(program, params, context, rows, edges, count, order, position, swept, 
         swept[index] = here[at.NODE_VALUE]
         if tried == 0:
             continue
-        depth = row[at.TAG] - program[at.ROOT_ELAPSED] if program[at.KEY] == at.BY_STATE_ELAPSED else 0
+        depth = node_depth(program, rows, order[0], order[index])
         place(program, context, depth)
         context[abi.LOWER] = params[program[at.LOWER_AT] + depth]
+        if depth > 0:
+            notes(context, depth - 1)[0] = abi.UNKNOWN  # a sweep follows no trajectory
         swept[index] = call_backup(
             program[backup],
             offset(params, program[backup_at]),

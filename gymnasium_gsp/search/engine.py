@@ -5,7 +5,7 @@ Chunks give wall-clock budgets, Ctrl-C, progress reports and growth; they change
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +13,17 @@ from numpy.typing import NDArray
 from gymnasium_gsp.errors import PlanningError
 from gymnasium_gsp.models import abi
 from gymnasium_gsp.models.compilation import compiled_entry
+from gymnasium_gsp.models.interrupts import Interrupts
 from gymnasium_gsp.models.pointers import Pointer
 from gymnasium_gsp.search import decision, kernel
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.budget import Budget, Progress, SearchResult
 from gymnasium_gsp.search.horizon import DEFAULT_HORIZON
 from gymnasium_gsp.search.program import Assembly, assemble
-from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.store import MEMORY, SMALLEST, Store
 
 CHUNK_SECONDS = 0.005  # how long a chunk should take
+SPARE_KEYS = 4096  # keys of a simulator's states that may be held beyond twice the nodes
 
 
 class Search:
@@ -44,10 +45,16 @@ class Search:
         RecipeError: if recipe and model do not fit.
     """
 
+    # What another loop over the same arrays puts in place of these; see `optimistic_planner`.
+    assemble: ClassVar[Any] = staticmethod(assemble)
+    store_type: ClassVar[Any] = Store
+    loop: ClassVar[Any] = staticmethod(kernel.search)
+    decide: ClassVar[Any] = staticmethod(decision.decide)
+
     def __init__(
         self,
         model: Any,
-        recipe: Recipe,
+        recipe: Any,
         timed: bool,
         max_nodes: int | None = None,
         memory: int = MEMORY,
@@ -56,7 +63,7 @@ class Search:
         self.model = model
         self.recipe = recipe.settled(timed)
         self.discount = float(self.recipe.discount or 0.0)
-        self.assembly: Assembly = assemble(model, self.recipe)
+        self.assembly: Assembly = type(self).assemble(model, self.recipe)
         self.program = self.assembly.program
         self.tally = np.zeros(at.TALLY_SIZE, np.int64)
         self.tally[at.DRAWS] = -1
@@ -65,10 +72,12 @@ class Search:
         self.states = np.zeros(2 * model.width, np.int64)
         self.rng = np.zeros(2, np.uint64)
         self.trail = np.zeros(0, np.int64)
-        self.store = Store(self.program, self.tally, max_nodes, memory, first_rows)
+        self.store = type(self).store_type(self.program, self.tally, max_nodes, memory, first_rows)
         self._nogil = not self.assembly.needs_gil
-        self._search = compiled_entry(kernel.search, self._nogil)
-        self._decide = compiled_entry(decision.decide, self._nogil)
+        self._search = compiled_entry(type(self).loop, self._nogil)
+        self._decide = compiled_entry(type(self).decide, self._nogil)
+        self._interrupts = Interrupts()
+        self._keys = getattr(model, "keys", None)  # a simulator's table of full keys lives and dies with the graph
         self.chunk = 1
         self.kernel_seconds = 0.0
         self.begin_episode()
@@ -114,8 +123,7 @@ class Search:
             return self._nothing_to_search(begun)
         self._prepare(cells, budget, elapsed, steps_left, same_root)
         try:
-            stopped_by, at_cap = self._run(budget, begun, on_progress)
-            return self._result(begun, stopped_by, at_cap)
+            return self._result(begun, self._run(budget, begun, on_progress))
         except BaseException:
             self.begin_episode()
             raise
@@ -124,7 +132,7 @@ class Search:
         self, cells: NDArray[np.int64], budget: Budget, elapsed: int, steps_left: int | None, same_root: bool
     ) -> None:
         program, tally = self.program, self.tally
-        depth = self.recipe.horizon.steps(steps_left, self.discount, budget.simulations)
+        depth = self._depth(budget, steps_left)
         program[at.HORIZON] = depth
         program[at.END] = at.NO_LIMIT if steps_left is None else steps_left
         program[at.ROLLOUT_END] = max(depth, DEFAULT_HORIZON) if steps_left is None else at.NO_LIMIT
@@ -132,7 +140,7 @@ class Search:
         program[at.STEP_LIMIT] = at.NO_LIMIT if budget.model_steps is None else budget.model_steps
         program[at.NODE_LIMIT] = at.NO_LIMIT if budget.nodes is None else budget.nodes
         program[at.LONGEST] = depth + 1
-        program[at.GROWABLE] = 1
+        program[at.GROWABLE] = at.GROWING
         if len(self.trail) < (depth + 2) * at.HOP_SIZE:
             self.trail = np.zeros((depth + 2) * at.HOP_SIZE, np.int64)
             context = np.zeros(abi.context_length(self.model.actions, depth))
@@ -142,73 +150,96 @@ class Search:
         self.context[abi.BUDGET] = np.inf if budget.simulations is None else budget.simulations
         self.context[abi.IN_FLIGHT] = 0.0
         self.states[: self.model.width] = cells
-        tally[at.SIMULATIONS] = tally[at.MODEL_STEPS] = tally[at.NEW_NODES] = 0
+        tally[at.SIMULATIONS] = tally[at.MODEL_STEPS] = tally[at.NEW_NODES] = tally[at.CAPPED] = 0
         if self.recipe.retention == "decision":
             self.store.forget()
         elif tally[at.ROOT_CHANGE] != at.RESTARTED:
             tally[at.ROOT_CHANGE] = at.SAME_ROOT if same_root else at.MOVED_ON
+        if self._keys is not None and tally[at.ROOT_CHANGE] == at.RESTARTED:
+            self._keys.retain(cells[:1].tolist())
 
-    def _run(self, budget: Budget, begun: float, on_progress: Callable[[Progress], Any] | None) -> tuple[str, bool]:
+    def _depth(self, budget: Budget, steps_left: int | None) -> int:
+        """How many steps a simulation selects."""
+        depth: int = self.recipe.horizon.steps(steps_left, self.discount, budget.simulations)
+        return depth
+
+    def _run(self, budget: Budget, begun: float, on_progress: Callable[[Progress], Any] | None) -> str:
         program, tally, store = self.program, self.tally, self.store
         limit = at.NO_LIMIT if budget.simulations is None else budget.simulations
         deadline = None if budget.seconds is None else begun + budget.seconds
-        if tally[at.ROOT_CHANGE] == at.RESTARTED or tally[at.NODES] >= program[at.ROW_CAPACITY]:
-            self._make_root_room()
-        entering, dropped, at_cap = True, False, False
+        entering, dropped = True, False
         self.kernel_seconds = 0.0
         while True:
             before, chunk_begun = int(tally[at.SIMULATIONS]), time.perf_counter()
             program[at.SIMULATION_LIMIT] = min(limit, before + self.chunk)
-            status = self._search(
-                program,
-                tally,
-                self.params,
-                self.model.params,
-                self.context,
-                *store.arrays(),
-                self.trail,
-                self.states,
-                self.rng,
-                entering,
-            )
+            with self._interrupts:
+                status = self._search(
+                    program,
+                    tally,
+                    self.params,
+                    self.model.params,
+                    self.context,
+                    *store.arrays(),
+                    self.trail,
+                    self.states,
+                    self.rng,
+                    entering,
+                )
+            self._interrupts.raise_caught()
             now = time.perf_counter()
             self.kernel_seconds += now - chunk_begun
+            if status == at.NO_ROOM_FOR_ROOT:
+                self._make_root_room()
+                continue
             entering = False
             tally[at.ROOT_CHANGE] = at.SAME_ROOT
             if status == at.FULL:
-                if not store.make_room(int(program[at.LONGEST])):
-                    if self.recipe.retention == "episode" and not dropped:
-                        store.drop_past()
-                        dropped = True
-                    else:
-                        program[at.GROWABLE] = 0
-                        at_cap = True
+                dropped = self._make_room(dropped)
                 continue
             if status >= at.STEP_FAILED:
                 self._fail(status)
+            if self._keys is not None and len(self._keys) > 2 * tally[at.NODES] + SPARE_KEYS:
+                self._keys.retain(store.first_key_cells().tolist())
             done = int(tally[at.SIMULATIONS])
             self._adapt_chunk(done - before, now - chunk_begun)
             if status == at.OUT_OF_STEPS:
-                return "model_steps", at_cap
+                return "model_steps"
             if status == at.OUT_OF_NODES:
-                return "nodes", at_cap
+                return "nodes"
             if done >= limit:
-                return "simulations", at_cap
+                return "simulations"
             if deadline is not None and now >= deadline:
-                return "seconds", at_cap
+                return "seconds"
             if on_progress is not None and on_progress(
                 Progress(done, int(tally[at.MODEL_STEPS]), now - begun, int(tally[at.NEW_NODES]))
             ):
-                return "callback", at_cap
+                return "callback"
 
     def _make_root_room(self) -> None:
-        """See to it that the root itself can be stored."""
-        if self.tally[at.ROOT_CHANGE] == at.RESTARTED:
+        """See to it that the root can be stored: by growth, by dropping the past, or by starting afresh."""
+        store = self.store
+        if store.make_room(1):
             return
-        if not self.store.make_room(1):
-            self.store.drop_past()
-            if not self.store.make_room(1):
-                self.store.forget()
+        if self.tally[at.ROOT] >= 0:
+            store.drop_past()
+        if not store.make_room(1):
+            store.forget()
+
+    def _make_room(self, dropped: bool) -> bool:
+        """Grow; where that may not be, fill up, then drop the past once, then go on without adding.
+
+        Returns whether the past has been dropped in this decision.
+        """
+        program, store = self.program, self.store
+        if program[at.GROWABLE] == at.GROWING:
+            if not store.make_room(int(program[at.LONGEST])):
+                program[at.GROWABLE] = at.LAST_ROOM
+        elif self.recipe.retention == "episode" and not dropped:
+            store.drop_past()
+            return True
+        else:
+            program[at.GROWABLE] = at.ADD_WHILE_ROOM
+        return dropped
 
     def _adapt_chunk(self, simulations: int, seconds: float) -> None:
         """Double the chunk while it is short, and cut it where it is long."""
@@ -217,7 +248,7 @@ class Search:
         elif seconds > CHUNK_SECONDS * 2.0:
             self.chunk = max(1, int(self.chunk * CHUNK_SECONDS / seconds))
 
-    def _result(self, begun: float, stopped_by: str, at_cap: bool) -> SearchResult:
+    def _result(self, begun: float, stopped_by: str) -> SearchResult:
         actions, tally = self.model.actions, self.tally
         nodes = int(tally[at.NODES]) if self.program[at.SWEEP] else 0
         order, position = np.empty(nodes, np.int64), np.zeros(nodes, np.int64)
@@ -249,7 +280,7 @@ class Search:
             nodes=int(tally[at.NEW_NODES]),
             graph_size=int(tally[at.NODES]),
             stopped_by=stopped_by,
-            at_cap=at_cap,
+            at_cap=bool(tally[at.CAPPED]),
             seconds=time.perf_counter() - begun,
         )
 

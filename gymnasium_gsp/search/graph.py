@@ -132,6 +132,8 @@ def record_outcome(program, tally, rows, edges, row, action, child, reward, disc
             edges[last * at.EDGE_SIZE + at.EDGE_LINK] |= number << 32
         total += reward + discount * child_value(program, rows, child)
         count += 1
+    elif not found:
+        tally[at.CAPPED] = 1
     if count == 0:
         return reward + discount * child_value(program, rows, child)
     return total / count

@@ -17,6 +17,7 @@ class Ingredient:
 
     kind: ClassVar[str]
     function: ClassVar[Any]
+    needs_variance: ClassVar[bool] = False  # whether a backup reads the variance of the targets
 
     def pointer(self) -> Pointer:
         """The compiled function; compiled or loaded from the cache at the first call."""

@@ -129,11 +129,12 @@ def simulate(program, tally, params, model_params, context, rows, table, edges, 
     generation, horizon = tally[at.GENERATION], program[at.HORIZON]
     node, fresh, depth = tally[at.ROOT], False, 0
     value, sampled, cut = 0.0, 0.0, False
-    reward = as_reals(offset(trail, at.HOP_REWARD))
     while True:
         values = as_reals(offset(rows, node * program[at.STRIDE]))
         if depth >= horizon:
-            sampled = evaluate(program, tally, params, model_params, context, state, reward, rng, depth)
+            # The reward cell of the hop that is not taken is free for the playout's rewards.
+            spare = as_reals(offset(trail, depth * at.HOP_SIZE + at.HOP_REWARD))
+            sampled = evaluate(program, tally, params, model_params, context, state, spare, rng, depth)
             if math.isnan(sampled):
                 return tally[at.DETAIL]
             row = offset(rows, node * program[at.STRIDE])
@@ -171,10 +172,11 @@ def simulate(program, tally, params, model_params, context, rows, table, edges, 
             tally[at.NEW_NODES] += 1
         else:
             node = at.UNSTORED
+            if tally[at.NODES] >= program[at.ROW_CAPACITY]:
+                tally[at.CAPPED] = 1
         hop[at.HOP_CHILD] = node
         if fresh and (node == at.UNSTORED or program[at.EXPANSION] == at.LEAF):
-            # The reward cell of the next hop is free for the rollout's rewards.
-            spare = as_reals(offset(hop, at.HOP_SIZE + at.HOP_REWARD))
+            spare = as_reals(offset(trail, depth * at.HOP_SIZE + at.HOP_REWARD))
             sampled = evaluate(program, tally, params, model_params, context, state, spare, rng, depth)
             if math.isnan(sampled):
                 return tally[at.DETAIL]
@@ -194,12 +196,15 @@ def simulate(program, tally, params, model_params, context, rows, table, edges, 
 
 @njit
 def enter_root(program, tally, rows, table, root_state):
-    """Find the root's node, or add it; a tree is kept only if exactly one child of its root fits."""
+    """Find the root's node, or add it; a tree is kept only if exactly one child of its root fits.
+
+    Returns NO_ROOM_FOR_ROOT, having changed nothing, if it must be added and there is no row for it.
+    """
     change, previous = tally[at.ROOT_CHANGE], tally[at.ROOT]
     if change == at.RESTARTED:
         clear(tally)
     elif change == at.SAME_ROOT and previous >= 0:
-        return
+        return at.DONE
     tag = 0
     if program[at.KEY] == at.BY_STATE_ELAPSED:
         tag = program[at.ROOT_ELAPSED]
@@ -214,12 +219,27 @@ def enter_root(program, tally, rows, table, root_state):
                     fitting, hits = child, hits + 1
             if hits == 1:
                 tally[at.ROOT] = fitting
-                return
+                return at.DONE
             clear(tally)
     found = find(program, tally[at.GENERATION], rows, table, tag, root_state)
     if found < 0:
+        if tally[at.NODES] >= program[at.ROW_CAPACITY]:
+            return at.NO_ROOM_FOR_ROOT
         found = add(program, tally, rows, table, -1 - found, tag, root_state)
     tally[at.ROOT] = found
+    return at.DONE
+
+
+@njit
+def is_full(program, tally):
+    """Whether the front should see to the room before another simulation starts."""
+    growable = program[at.GROWABLE]
+    if growable == at.ADD_WHILE_ROOM:
+        return False
+    needed = program[at.LONGEST] if growable == at.GROWING else 1
+    if tally[at.NODES] + needed > program[at.ROW_CAPACITY]:
+        return True
+    return program[at.EDGES_KEPT] != 0 and tally[at.EDGES] + needed > program[at.EDGE_CAPACITY]
 
 
 @njit
@@ -254,18 +274,14 @@ def search(program, tally, params, model_params, context, rows, table, edges, tr
     model_at, context_at, trail_at = address(model_params, 0), address(context, 0), address(trail, 0)
     rows_at, table_at, edges_at = address(rows, 0), address(table, 0), address(edges, 0)
     root_state, state, rng_at = address(states, 0), address(states, program[at.WIDTH]), address(rng, 0)
-    if fresh_root:
-        enter_root(program_at, tally_at, rows_at, table_at, root_state)
+    if fresh_root and enter_root(program_at, tally_at, rows_at, table_at, root_state) != at.DONE:
+        return at.NO_ROOM_FOR_ROOT
     while tally_at[at.SIMULATIONS] < program_at[at.SIMULATION_LIMIT]:
         if tally_at[at.MODEL_STEPS] >= program_at[at.STEP_LIMIT]:
             return at.OUT_OF_STEPS
         if tally_at[at.NEW_NODES] >= program_at[at.NODE_LIMIT]:
             return at.OUT_OF_NODES
-        longest = program_at[at.LONGEST]
-        if program_at[at.GROWABLE] != 0 and (
-            tally_at[at.NODES] + longest > program_at[at.ROW_CAPACITY]
-            or (program_at[at.EDGES_KEPT] != 0 and tally_at[at.EDGES] + longest > program_at[at.EDGE_CAPACITY])
-        ):
+        if is_full(program_at, tally_at):
             return at.FULL
         context_at[abi.EXTRA_STEPS] = 0.0
         words, steps = rng_at[1], tally_at[at.MODEL_STEPS]

@@ -16,11 +16,16 @@ ACTIONS, WIDTH, KEY_SIZE, STRIDE, COUNTS_AT, Q_AT, HEADS_AT, VARIANCE_AT = range
 HORIZON, END, ROLLOUT_END, ROLLOUT_STEPS, ROOT_ELAPSED = range(32, 37)
 # program: limits; LONGEST is how many rows or edges one simulation can add.
 SIMULATION_LIMIT, STEP_LIMIT, NODE_LIMIT, ROW_CAPACITY, EDGE_CAPACITY, TABLE_MASK, LONGEST, GROWABLE = range(37, 45)
-PROGRAM_SIZE = 45
+# program: where the cells begin that only the loop of bounds keeps.
+BOUNDS_AT = 45
+PROGRAM_SIZE = 46
 
 # tally: what this decision has done, and the state of the graph.
 SIMULATIONS, MODEL_STEPS, NEW_NODES, NODES, EDGES, GENERATION, ROOT, ROOT_CHANGE, DRAWS, DETAIL = range(10)
-TALLY_SIZE = 10
+# tally: what the loop of bounds counts besides, nodes ever made and the most outcomes of a state and action.
+BIRTHS, WIDEST = 10, 11
+CAPPED = 12  # 1 once this decision could not store something for want of room
+TALLY_SIZE = 13
 
 # How the root has changed since the last decision.
 SAME_ROOT, MOVED_ON, RESTARTED = range(3)
@@ -49,8 +54,11 @@ NO_EDGE = 0  # edges are numbered from 1
 HOP_NODE, HOP_ACTION, HOP_CHILD, HOP_REWARD = range(4)
 HOP_SIZE = 4
 
+# What GROWABLE says: add while there is room; stop for growth in time; stop when the last row is taken.
+ADD_WHILE_ROOM, GROWING, LAST_ROOM = range(3)
+
 # How a call of the kernel ends.
-DONE, FULL, OUT_OF_STEPS, OUT_OF_NODES = range(4)
-STEP_FAILED, NO_ACTION, BAD_ACTION, BAD_BACKUP, BAD_VALUE, RAISED, WRONG_DRAWS = range(10, 17)
+DONE, FULL, OUT_OF_STEPS, OUT_OF_NODES, NO_ROOM_FOR_ROOT = range(5)
+STEP_FAILED, NO_ACTION, BAD_ACTION, BAD_BACKUP, BAD_VALUE, RAISED, WRONG_DRAWS, BAD_REWARD = range(10, 18)
 
 NO_LIMIT = 1 << 62

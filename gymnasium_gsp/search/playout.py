@@ -94,6 +94,8 @@ def evaluate(program, tally, params, model_params, context, state, reward, rng, 
     if program[at.EVALUATION] == at.BY_CONSTANT:
         return params[program[at.VALUE_AT]]
     place(program, context, depth)
+    end = min(program[at.END], program[at.ROLLOUT_END], depth + program[at.ROLLOUT_STEPS])
+    context[abi.PLAYOUT_STEPS] = min(end - depth, program[at.STEP_LIMIT] - tally[at.MODEL_STEPS])
     value = call_value(program[at.VALUE], offset(params, program[at.VALUE_AT]), context, state, rng)
     tally[at.MODEL_STEPS] += types.int64(context[abi.EXTRA_STEPS])  # a simulation evaluates once
     if not math.isfinite(value):

@@ -87,7 +87,7 @@ def assemble(model: Any, recipe: Recipe) -> Assembly:
     program[at.EXPANSION] = at.WHOLE_PATH if recipe.expansion == "path" else at.LEAF
     program[at.RECOMMENDATION] = at.MOST_VISITS if recipe.recommendation == "most_visits" else at.BEST_VALUE
     program[at.EDGES_KEPT] = recipe.needs_edges
-    program[at.VARIANCE_KEPT] = recipe.keep_variance
+    program[at.VARIANCE_KEPT] = recipe.keep_variance or recipe.backup.needs_variance
     _lay_out_rows(model, program)
     program[at.LOWER_AT] = len(params)
     low = 0.0 if model.reward_bounds is None else min(0.0, model.reward_bounds[0])
@@ -108,8 +108,12 @@ def _install_evaluation(recipe: Recipe, model: Any, program: Any, params: Any, p
     if isinstance(evaluation, Rollout):
         if evaluation.steps is not None:
             program[at.ROLLOUT_STEPS] = evaluation.steps
+        own: Pointer | None = getattr(model, "rollout_pointer", None)
         if evaluation.policy is not None:
             install(evaluation.policy, at.POLICY, at.POLICY_AT)
+        elif own is not None:  # a whole playout in one call
+            pointers.append(own)
+            program[at.EVALUATION], program[at.VALUE] = at.BY_FUNCTION, own.address
     elif isinstance(evaluation, Constant):
         program[at.EVALUATION], program[at.VALUE_AT] = at.BY_CONSTANT, len(params)
         params.append(evaluation.value)

@@ -89,7 +89,7 @@ class Recipe(Changeable):
         retention: "decision", a fresh graph each time; "episode", the graph is kept until the episode ends.
         decision: by the search's own values, or after a sweep.
         recommendation: the action with the best value or with the most visits.
-        keep_variance: whether the backup gets the variance of the targets per action.
+        keep_variance: whether a backup of your own gets the variance of the targets per action; null if not.
     """
 
     key: Literal["path", "state_elapsed", "state"] | None = None
@@ -173,7 +173,8 @@ class Recipe(Changeable):
         """
         key = self.key or ("state_elapsed" if timed else "state")
         discount = self.discount if self.discount is not None else 1.0 if timed else DEFAULT_DISCOUNT
-        moving_end = not timed or isinstance(self.horizon, FixedHorizon)
+        adaptive = isinstance(self.horizon, AdaptiveHorizon) and discount < 1.0
+        moving_end = not timed or adaptive or isinstance(self.horizon, FixedHorizon)
         if key == "state_elapsed" and self.retention == "episode" and moving_end:
             raise RecipeError(
                 "a graph keyed by (state, elapsed steps) stays valid only while the end is fixed, and here it moves "

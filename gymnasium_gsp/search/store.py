@@ -179,6 +179,11 @@ class Store:
         self.tally[at.GENERATION] += 1
         self._fill_table()
 
+    def first_key_cells(self) -> np.ndarray:
+        """The first cell of each node's key."""
+        stride, nodes = int(self.program[at.STRIDE]), int(self.tally[at.NODES])
+        return self.rows[: nodes * stride].reshape(nodes, stride)[:, at.FIRST_KEY]
+
     def forget(self) -> None:
         """Let go of every node, keeping the memory."""
         if self.tally[at.GENERATION] >= (1 << 31) - 2:
