@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from gymnasium_gsp import ingredients
     from gymnasium_gsp.agents.agent import Agent, make_agent, plan
     from gymnasium_gsp.agents.registry import ALGORITHMS, make_recipe
+    from gymnasium_gsp.agents.wrapper import PlanningWrapper
     from gymnasium_gsp.errors import PlanningError, RecipeError
+    from gymnasium_gsp.models.check import check_snapshot
     from gymnasium_gsp.models.compiled import CompiledModel
+    from gymnasium_gsp.models.keys import ObservationKey
     from gymnasium_gsp.models.tabular import tabular_model, tabular_model_from_arrays
     from gymnasium_gsp.search.budget import Budget, Progress, SearchResult
     from gymnasium_gsp.search.recipe import Recipe
@@ -25,7 +28,10 @@ _HOMES = {
     "Agent": "agents.agent",
     "Budget": "search.budget",
     "CompiledModel": "models.compiled",
+    "check_snapshot": "models.check",
+    "ObservationKey": "models.keys",
     "PlanningError": "errors",
+    "PlanningWrapper": "agents.wrapper",
     "Progress": "search.budget",
     "Recipe": "search.recipe",
     "RecipeError": "errors",
@@ -42,11 +48,14 @@ __all__ = [
     "Agent",
     "Budget",
     "CompiledModel",
+    "ObservationKey",
     "PlanningError",
+    "PlanningWrapper",
     "Progress",
     "Recipe",
     "RecipeError",
     "SearchResult",
+    "check_snapshot",
     "ingredients",
     "make_agent",
     "make_recipe",

@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from gymnasium_gsp.agents.batch import unbatch
 from gymnasium_gsp.agents.registry import make_recipe
-from gymnasium_gsp.agents.seeding import agent_stream, check_seed
+from gymnasium_gsp.agents.seeding import agent_stream, check_seed, simulator_seed
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.models.live import LiveEnv, Root
+from gymnasium_gsp.models.live import connect
+from gymnasium_gsp.models.reading import Root
 from gymnasium_gsp.search.budget import Budget, Progress, SearchResult, as_budget
 from gymnasium_gsp.search.planners import Planner, bind
 from gymnasium_gsp.search.recipe import Recipe
@@ -33,6 +35,7 @@ class Agent:
         memory: bytes that the graph may take.
         on_progress: called between chunks of a search; a true answer stops it.
         name: what `describe` calls the algorithm.
+        **reading: how the environment is read and simulated, see `models.live.connect`.
     """
 
     def __init__(
@@ -45,11 +48,12 @@ class Agent:
         memory: int = MEMORY,
         on_progress: Callable[[Progress], Any] | None = None,
         name: str = "recipe",
+        **reading: Any,
     ) -> None:
         self.recipe, self.budget, self.name = recipe, budget, name
         self.on_progress = on_progress
         self.result: SearchResult | None = None
-        self._live = LiveEnv(env)
+        self._live = connect(env, **reading)
         self._max_nodes, self._memory = max_nodes, memory
         self._search: Planner | None = None
         self._last: Root | None = None
@@ -63,26 +67,32 @@ class Agent:
             self._seed, self._episode = number, -1
         self._last = None
         self._acted = False
+        self._live.begin_episode()
 
-    def act(self, observation: Any, info: dict[str, Any] | None = None) -> int:
-        """Plan from the environment's present state and return the recommended action."""
+    def act(self, observation: Any, info: dict[str, Any] | None = None) -> Any:
+        """Plan from the environment's present state and return the recommended action, as its `step` takes it."""
         action = self.plan(observation, info).action
         self._acted = True
-        return self._live.first_action + action
+        self._live.acted(action)
+        return self._live.action(action)
+
+    def any_action(self) -> Any:
+        """Some action, without planning; for a state in which the episode has ended."""
+        return self._live.action(0)
 
     def plan(self, observation: Any, info: dict[str, Any] | None = None) -> SearchResult:
         """Plan from the environment's present state.
 
         Args:
             observation: what the environment last returned; checked against its state.
-            info: ignored so far.
+            info: what came with it; needed where it holds the "action_mask".
 
         Raises:
             gymnasium.error.ResetNeeded: if the environment has not been reset.
             PlanningError: if the observation is not the environment's, or the search failed.
         """
         self.result = None
-        root = self._live.root()
+        root = self._live.root(observation, info)
         self._live.check_observation(observation, root)
         if self._begins_episode(root):
             self._begin_episode(root)
@@ -90,7 +100,9 @@ class Agent:
         same_root = self._last is not None and not self._acted and self._stands_still(root)
         self._last, self._acted = root, False
         steps_left = 0 if root.terminated else root.steps_left
-        self.result = search.plan(root.cells, self.budget, root.elapsed, steps_left, same_root, self.on_progress)
+        self.result = search.plan(
+            root.cells, as_budget(self.budget), root.elapsed, steps_left, same_root, self.on_progress
+        )
         return self.result
 
     def predict(
@@ -105,15 +117,11 @@ class Agent:
         Raises:
             RecipeError: if the batch holds more than one observation; an agent is bound to one environment.
         """
-        single = np.shape(self._live.env.observation_space.sample())
-        batch = np.asarray(observation)
-        batched = batch.ndim > len(single)
-        if batched and len(batch) != 1:
-            raise RecipeError(f"this agent is bound to one environment, but was given {len(batch)} observations")
+        single, batched = unbatch(self._live.env.observation_space, observation)
         if episode_start is not None and bool(np.any(episode_start)):
             self.reset()
-        action = np.int64(self.act(batch[0] if batched else observation))
-        return (np.array([action]) if batched else action), state
+        action = np.asarray(self.act(single))
+        return (action[None] if batched else action[()]), state
 
     def describe(self) -> dict[str, Any]:
         """What the agent does, in words: algorithm, environment, model, time limit, and the settled recipe."""
@@ -140,7 +148,7 @@ class Agent:
         last = self._last
         if last is None or last.model is not root.model or root.elapsed < last.elapsed:
             return True
-        return root.elapsed == 0 and self._acted
+        return root.clocked and root.elapsed == 0 and self._acted
 
     def _begin_episode(self, root: Root) -> None:
         self._episode += 1
@@ -149,6 +157,7 @@ class Agent:
         else:
             self._search = None
         self._bound_search(root).seed(agent_stream(self._seed, self._episode))
+        self._live.seed(simulator_seed(self._seed, self._episode))
 
     def _bound_search(self, root: Root) -> Planner:
         if self._search is None:
@@ -167,6 +176,10 @@ def make_agent(
     max_nodes: int | None = None,
     memory: int = MEMORY,
     on_progress: Callable[[Progress], Any] | None = None,
+    simulator: Callable[[], Any] | None = None,
+    state_key: Callable[[Any, Any], Any] | None = None,
+    action_mask: Callable[[Any], Any] | None = None,
+    reward_bounds: tuple[float, float] | None = None,
     **overrides: Any,
 ) -> Agent:
     """An agent that plans in `env`.
@@ -180,6 +193,13 @@ def make_agent(
         max_nodes: cap on stored nodes; None for what fits into `memory`.
         memory: bytes that the graph may take.
         on_progress: called between chunks of a search with a `Progress`; a true answer stops it.
+        simulator: a function that returns a private environment to simulate in; None to make one where one is needed.
+        state_key: in a simulator, what makes two states one: an `ObservationKey`, or a function of (bare environment,
+            observation); None for the saved state, or the observation where that does not tell.
+        action_mask: in a simulator, a function of the bare environment that returns which actions it has; None to read
+            `info["action_mask"]` where there is one.
+        reward_bounds: in a simulator, smallest and largest reward of one step, if known; a finite p > 1 needs them
+            where rewards may be negative.
         **overrides: options of the algorithm, or slots of the recipe.
 
     Raises:
@@ -189,7 +209,20 @@ def make_agent(
     env_id = getattr(getattr(env, "spec", None), "id", None)
     recipe = make_recipe(name_or_recipe, preset=preset, env_id=env_id, **overrides)
     name = name_or_recipe if isinstance(name_or_recipe, str) else "recipe"
-    return Agent(env, recipe, as_budget(budget), seed, max_nodes, memory, on_progress, name)
+    return Agent(
+        env,
+        recipe,
+        as_budget(budget),
+        seed,
+        max_nodes,
+        memory,
+        on_progress,
+        name,
+        simulator=simulator,
+        state_key=state_key,
+        action_mask=action_mask,
+        reward_bounds=reward_bounds,
+    )
 
 
 def plan(

@@ -15,7 +15,8 @@ Departures from the paper:
        how the published tables come out: the graph is kept for the episode and every state of a trajectory becomes a
        node, with the running mean.  Its constants are those that the paper selected; F takes F+'s.
     4. With discount 1, as in both presets, F+'s adaptive horizon is infinite, hence the steps left: F and F+ are then
-       one planner.  Outside presets F+ takes discount 0.99.
+       one planner.  Outside presets both take discount 0.99: with the current estimator and discount 1 a cycle in the
+       graph of states would add its reward once more at every update, without end.
 """
 
 import math
@@ -91,7 +92,7 @@ def gs_power_uct(
 @algorithm("gs-power-uct-f", "GS-Power-UCT-F, Algorithm 2", _presets(_STATE_KEYED))
 def gs_power_uct_f(**options: Any) -> Recipe:
     """Search on the graph of states, whatever their depth; options as for `gs_power_uct`."""
-    return gs_power_uct(**{"key": "state", **options})
+    return gs_power_uct(**{"key": "state", "discount": 0.99, **options})
 
 
 @algorithm("gs-power-uct-f+", "GS-Power-UCT-F+, Algorithm 2 with eq. adaptive_H", _presets(_STATE_KEYED))

@@ -31,6 +31,11 @@ def agent_stream(seed: int, episode: int) -> NDArray[np.uint64]:
     return np.random.SeedSequence(seed, spawn_key=(_AGENT, episode)).generate_state(2, np.uint64).astype(np.uint64)
 
 
+def simulator_seed(seed: int, episode: int) -> np.random.SeedSequence:
+    """Where a simulator's own random streams come from, in one episode of an agent with this seed."""
+    return np.random.SeedSequence(seed, spawn_key=(_AGENT, episode, 1))
+
+
 def episode_seeds(seed: int, env_id: str, episode: int) -> tuple[int, int]:
     """Seeds of (environment, agent) for one episode of a run; the same for every algorithm and number of jobs."""
     name = zlib.crc32(env_id.encode())

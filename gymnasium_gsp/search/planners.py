@@ -8,7 +8,11 @@ from numpy.typing import NDArray
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.search.budget import Budget, SearchResult
 from gymnasium_gsp.search.engine import Search
+from gymnasium_gsp.search.open_loop_planner import OpenLoop, OpenLoopSearch
+from gymnasium_gsp.search.optimistic_planner import OptimisticSearch
+from gymnasium_gsp.search.optimistic_recipe import Optimistic
 from gymnasium_gsp.search.recipe import Recipe
+from gymnasium_gsp.search.sparse_planner import SparseSampling, SparseSearch
 
 
 class Planner(Protocol):
@@ -34,7 +38,12 @@ class Planner(Protocol):
         """Search from a state."""
 
 
-PLANNERS: dict[type, Any] = {Recipe: Search}
+PLANNERS: dict[type, Any] = {
+    Recipe: Search,
+    Optimistic: OptimisticSearch,
+    OpenLoop: OpenLoopSearch,
+    SparseSampling: SparseSearch,
+}
 """The loop of each kind of recipe: called with (model, recipe, timed, max_nodes, memory)."""
 
 
