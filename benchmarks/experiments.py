@@ -28,6 +28,15 @@ EXPERIMENTS: dict[str, list[Setting]] = {
         ("running", "gs-power-uct", None, {"estimator": "running"}),
         ("current", "gs-power-uct", None, {}),
     ],
+    "state keys": [
+        ("state elapsed", "gs-power-uct", None, {}),
+        ("state, discount 1", "gs-power-uct-f", None, {"discount": 1.0}),
+        ("same, running", "gs-power-uct-f", None, {"discount": 1.0, "estimator": "running"}),
+        ("state, 0.995", "gs-power-uct-f", None, {"discount": 0.995}),
+        ("state, 0.99", "gs-power-uct-f", None, {}),
+        ("same, cautious 0.1", "gs-power-uct-f", None, {"decision": Sweep(Cautious(0.1))}),
+        ("state, 0.98", "gs-power-uct-f", None, {"discount": 0.98}),
+    ],
     "targets": [
         ("power-uct, return", "power-uct", "paper", {}),
         ("power-uct, value", "power-uct", "paper", {"target": "value"}),

@@ -163,6 +163,28 @@ def speed(
             report(rounds, scale, show_speed)
 
 
+@app.command()
+def check(
+    env: Annotated[str, typer.Argument(metavar="ENV", help="Any id, module:Id included, or a benchmark for short.")],
+    env_settings: Annotated[
+        list[str] | None,
+        typer.Option("--env-set", metavar="KEY=VALUE", help="An argument of the environment, in JSON."),
+    ] = None,
+) -> None:
+    """Check whether an environment can be planned in, and say how, at what cost, and what to do where not."""
+    from gymnasium_gsp.bench.protocol import Run
+    from gymnasium_gsp.bench.settings import parse_arguments
+    from gymnasium_gsp.models.check import check_snapshot
+
+    with _one_line_errors():
+        live = _make_env(Run(env=env, env_options=parse_arguments(env_settings or ())))
+        found = check_snapshot(live)
+        live.close()
+    print(found)
+    if not found.passed:
+        raise typer.Exit(_FAILED)
+
+
 @contextmanager
 def _one_line_errors() -> Iterator[None]:
     """Turn what the library says about a wrong recipe or a failed search into one line and an exit code."""

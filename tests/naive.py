@@ -240,12 +240,13 @@ class Textbook:
 
     def sweep(self, backup):
         """V and Q of all that the root reaches, recomputed from the farthest to the nearest."""
-        order, met = [self.root], {self.root, END, UNSTORED}
-        for key in order:
-            for child in (child for outcomes in self.nodes[key].outcomes for child in outcomes):
-                if child not in met:
-                    order.append(child)
-                    met.add(child)
+        born = {key: number for number, key in enumerate(self.nodes)}
+        order, level, met = [], [self.root], {self.root, END, UNSTORED}
+        while level:
+            order += level
+            after = {child: 0 for key in level for outcomes in self.nodes[key].outcomes for child in outcomes}
+            level = sorted((child for child in after if child not in met), key=born.get)
+            met.update(level)
         values, q = {}, {}
         for key in reversed(order):
             node = self.nodes[key]

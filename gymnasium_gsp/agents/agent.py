@@ -9,10 +9,10 @@ from gymnasium_gsp.agents.batch import unbatch
 from gymnasium_gsp.agents.registry import make_recipe
 from gymnasium_gsp.agents.seeding import agent_stream, check_seed, simulator_seed
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.models.live import connect
+from gymnasium_gsp.models.connection import connect
 from gymnasium_gsp.models.reading import Root
 from gymnasium_gsp.search.budget import Budget, Progress, SearchResult, as_budget
-from gymnasium_gsp.search.planners import Planner, bind
+from gymnasium_gsp.search.planners import Planner, bind, check_room
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.store import MEMORY
 
@@ -35,7 +35,7 @@ class Agent:
         memory: bytes that the graph may take.
         on_progress: called between chunks of a search; a true answer stops it.
         name: what `describe` calls the algorithm.
-        **reading: how the environment is read and simulated, see `models.live.connect`.
+        **reading: how the environment is read and simulated, see `models.connection.connect`.
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class Agent:
         self.on_progress = on_progress
         self.result: SearchResult | None = None
         self._live = connect(env, **reading)
+        check_room(max_nodes, memory)
         self._max_nodes, self._memory = max_nodes, memory
         self._search: Planner | None = None
         self._last: Root | None = None
@@ -252,11 +253,12 @@ def plan(
         memory: bytes that the graph may take.
         on_progress: called between chunks with a `Progress`; a true answer stops the search.
     """
-    allowance, number, cells = as_budget(budget), check_seed(seed), model.cells(state)
+    allowance, number = as_budget(budget), check_seed(seed)
     for name, steps in (("elapsed", elapsed), ("steps_left", 0 if steps_left is None else steps_left)):
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 0:
             raise RecipeError(f"{name} must be a whole number of at least 0, not {steps!r}")
     search = bind(model, make_recipe(recipe), steps_left is not None, max_nodes, memory)
+    cells = model.cells(state)
     search.seed(agent_stream(np.random.SeedSequence().entropy if number is None else number, 0))  # type: ignore[arg-type]
     ended = model.terminal is not None and model.terminal(cells)
     return search.plan(cells, allowance, elapsed, 0 if ended else steps_left, on_progress=on_progress)

@@ -22,7 +22,7 @@ Departures from the paper:
 import math
 from typing import Any
 
-from gymnasium_gsp.agents.registry import algorithm
+from gymnasium_gsp.agents.registry import algorithm, options_of
 from gymnasium_gsp.search.backup import PowerMean
 from gymnasium_gsp.search.horizon import AdaptiveHorizon
 from gymnasium_gsp.search.recipe import Recipe, Sweep
@@ -90,12 +90,14 @@ def gs_power_uct(
 
 
 @algorithm("gs-power-uct-f", "GS-Power-UCT-F, Algorithm 2", _presets(_STATE_KEYED))
+@options_of(gs_power_uct)
 def gs_power_uct_f(**options: Any) -> Recipe:
     """Search on the graph of states, whatever their depth; options as for `gs_power_uct`."""
     return gs_power_uct(**{"key": "state", "discount": 0.99, **options})
 
 
 @algorithm("gs-power-uct-f+", "GS-Power-UCT-F+, Algorithm 2 with eq. adaptive_H", _presets(_STATE_KEYED))
+@options_of(gs_power_uct)
 def gs_power_uct_f_plus(**options: Any) -> Recipe:
     """Search on the graph of states to the adaptive horizon H(n); options as for `gs_power_uct`."""
     return gs_power_uct(**{"key": "state", "horizon": AdaptiveHorizon(), "discount": 0.99, **options})

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import wraps
 from typing import Any
 
 from gymnasium_gsp.errors import RecipeError, unknown_name
@@ -44,6 +45,11 @@ def algorithm(
         return function
 
     return register
+
+
+def options_of(other: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Say that a recipe function takes the options of another one."""
+    return wraps(other, assigned=(), updated=())
 
 
 def find_algorithm(name: str) -> Algorithm:

@@ -11,13 +11,21 @@ from gymnasium_gsp.agents.registry import ALGORITHMS
 from gymnasium_gsp.bench.catalogue import ingredients_of
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.exact import shipped_optima
+from gymnasium_gsp.search.recipe import Recipe
 
 
 def algorithm_table() -> str:
     """One row an algorithm: name, ingredients by default, presets, source."""
-    rows = ["| name | ingredients by default | presets | source |", "|---|---|---|---|"]
+    rows = [
+        "| name | ingredients by default, where they differ from `Recipe()` | presets | source |",
+        "|---|---|---|---|",
+    ]
+    plain = ingredients_of(Recipe())
     for algorithm in ALGORITHMS.values():
-        chosen = ", ".join(f"{slot} {choice}" for slot, choice in ingredients_of(algorithm.recipe()).items())
+        recipe = algorithm.recipe()
+        chosen = ", ".join(
+            f"{slot} {choice}" for slot, choice in ingredients_of(recipe).items() if plain.get(slot) != choice
+        )
         presets = ", ".join(algorithm.presets) or "none"
         rows.append(f"| `{algorithm.name}` | {chosen} | {presets} | {algorithm.citation} |")
     return "\n".join(rows)
@@ -42,7 +50,7 @@ def refreshed(text: str) -> str:
         ValueError: if a pair of markers is missing.
     """
     for name, table in TABLES.items():
-        opening, closing = f"<!-- {name} -->\n", f"\n<!-- /{name} -->"
+        opening, closing = f"<!-- {name} -->\n\n", f"\n\n<!-- /{name} -->"
         before, found, rest = text.partition(opening)
         _, closed, after = rest.partition(closing)
         if not found or not closed:

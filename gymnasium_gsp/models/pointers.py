@@ -8,6 +8,7 @@ Python, so the search keeps the GIL), or the address of a C function as an int (
 import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from numba import njit, types
@@ -120,6 +121,13 @@ def resolve(function: Any, kind: str) -> Pointer:
             f"{kind} was given {function!r}; allowed are a Python or numba function, a ctypes function pointer or "
             "the address of a C function (see gymnasium_gsp.models.abi)"
         )
+    return _compile(function, source, kind)
+
+
+@cache
+def _compile(function: Any, source: Callable, kind: str) -> Pointer:
+    """A user's function behind a pointer, compiled once however often it is asked for."""
+    signature = SIGNATURES[kind]
     inner = function if isinstance(function, Dispatcher) else njit(error_model="numpy")(source)
     target = source if kind in ("step", "legal") else _guard(inner, kind)
     try:

@@ -8,7 +8,7 @@ from numba import njit
 
 from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.models import abi
-from gymnasium_gsp.search.ingredients import Ingredient, check_number
+from gymnasium_gsp.search.ingredients import Ingredient, check_number, make_plain
 
 _ROUNDING = 1e-9  # how far below its lower bound a value may lie before that is an error, relative to its size
 
@@ -106,6 +106,7 @@ class PowerMean(Ingredient):
     function = staticmethod(power_mean_backup)
 
     def __post_init__(self) -> None:
+        make_plain(self)
         if self.p != math.inf:
             check_number("p", self.p)
         if not self.p >= 1.0:
@@ -134,6 +135,7 @@ class Cautious(Ingredient):
     needs_variance = True
 
     def __post_init__(self) -> None:
+        make_plain(self)
         check_number("kappa", self.kappa, smallest=0.0)
 
     def params(self) -> tuple[float, ...]:

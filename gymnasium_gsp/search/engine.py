@@ -23,6 +23,7 @@ from gymnasium_gsp.search.program import Assembly, assemble
 from gymnasium_gsp.search.store import MEMORY, SMALLEST, Store
 
 CHUNK_SECONDS = 0.005  # how long a chunk should take
+STALE = 1000  # simulations without a new node after which a budget in nodes alone may end
 SPARE_KEYS = 4096  # keys of a simulator's states that may be held beyond twice the nodes
 
 
@@ -80,6 +81,7 @@ class Search:
         self._keys = getattr(model, "keys", None)  # a simulator's table of full keys lives and dies with the graph
         self.chunk = 1
         self.kernel_seconds = 0.0
+        self._simulation_seconds, self._sweep_seconds = 1e-6, 1e-7  # estimates, replaced by what is measured
         self.begin_episode()
 
     def seed(self, words: NDArray[np.uint64]) -> None:
@@ -167,11 +169,13 @@ class Search:
         program, tally, store = self.program, self.tally, self.store
         limit = at.NO_LIMIT if budget.simulations is None else budget.simulations
         deadline = None if budget.seconds is None else begun + budget.seconds
+        only_nodes = limit == at.NO_LIMIT and deadline is None and budget.model_steps is None
+        grown_at, grown = 0, 0
         entering, dropped = True, False
         self.kernel_seconds = 0.0
         while True:
             before, chunk_begun = int(tally[at.SIMULATIONS]), time.perf_counter()
-            program[at.SIMULATION_LIMIT] = min(limit, before + self.chunk)
+            program[at.SIMULATION_LIMIT] = min(limit, before + self._next_chunk(deadline, chunk_begun))
             with self._interrupts:
                 status = self._search(
                     program,
@@ -185,7 +189,7 @@ class Search:
                     self.rng,
                     entering,
                 )
-            self._interrupts.raise_caught()
+            self._interrupts.raise_interrupt()
             now = time.perf_counter()
             self.kernel_seconds += now - chunk_begun
             if status == at.NO_ROOM_FOR_ROOT:
@@ -196,7 +200,7 @@ class Search:
             if status == at.FULL:
                 dropped = self._make_room(dropped)
                 continue
-            if status >= at.STEP_FAILED:
+            if status >= at.STEP_FAILED or self._interrupts.causes:
                 self._fail(status)
             if self._keys is not None and len(self._keys) > 2 * tally[at.NODES] + SPARE_KEYS:
                 self._keys.retain(store.first_key_cells().tolist())
@@ -208,8 +212,12 @@ class Search:
                 return "nodes"
             if done >= limit:
                 return "simulations"
-            if deadline is not None and now >= deadline:
+            if deadline is not None and now >= deadline - self._decision_seconds():
                 return "seconds"
+            if tally[at.NEW_NODES] > grown:
+                grown_at, grown = done, int(tally[at.NEW_NODES])
+            elif only_nodes and done > 2 * grown_at + STALE:
+                return "nodes"
             if on_progress is not None and on_progress(
                 Progress(done, int(tally[at.MODEL_STEPS]), now - begun, int(tally[at.NEW_NODES]))
             ):
@@ -241,8 +249,23 @@ class Search:
             program[at.GROWABLE] = at.ADD_WHILE_ROOM
         return dropped
 
+    def _next_chunk(self, deadline: float | None, now: float) -> int:
+        """Simulations until the clock is looked at: no more than the time left allows, one where steps run Python."""
+        if deadline is None:
+            return self.chunk
+        if not self._nogil:
+            return 1
+        left = deadline - self._decision_seconds() - now
+        return max(1, min(self.chunk, int(left / self._simulation_seconds)))
+
+    def _decision_seconds(self) -> float:
+        """What the sweep over the present graph will take, by what the last one took a node."""
+        return self._sweep_seconds * float(self.tally[at.NODES]) if self.program[at.SWEEP] else 0.0
+
     def _adapt_chunk(self, simulations: int, seconds: float) -> None:
         """Double the chunk while it is short, and cut it where it is long."""
+        if simulations > 0:
+            self._simulation_seconds = max(seconds / simulations, 1e-9)
         if seconds < CHUNK_SECONDS / 2.0 and simulations >= self.chunk:
             self.chunk *= 2
         elif seconds > CHUNK_SECONDS * 2.0:
@@ -251,25 +274,30 @@ class Search:
     def _result(self, begun: float, stopped_by: str) -> SearchResult:
         actions, tally = self.model.actions, self.tally
         nodes = int(tally[at.NODES]) if self.program[at.SWEEP] else 0
+        decision_begun = time.perf_counter()
         order, position = np.empty(nodes, np.int64), np.zeros(nodes, np.int64)
         reals, counts = np.empty(1 + 2 * actions + nodes), np.empty(actions, np.int64)
-        status = self._decide(
-            self.program,
-            tally,
-            self.params,
-            self.model.params,
-            self.context,
-            self.store.rows,
-            self.store.edges,
-            self.states,
-            self.rng,
-            order,
-            position,
-            reals,
-            counts,
-        )
-        if status != at.DONE:
+        with self._interrupts:
+            status = self._decide(
+                self.program,
+                tally,
+                self.params,
+                self.model.params,
+                self.context,
+                self.store.rows,
+                self.store.edges,
+                self.states,
+                self.rng,
+                order,
+                position,
+                reals,
+                counts,
+            )
+        self._interrupts.raise_interrupt()
+        if status != at.DONE or self._interrupts.causes:
             self._fail(status)
+        ended = time.perf_counter()
+        self._sweep_seconds = (ended - decision_begun) / max(nodes, 1)
         return SearchResult(
             action=int(tally[at.DETAIL]),
             value=float(reals[0]),
@@ -281,7 +309,7 @@ class Search:
             graph_size=int(tally[at.NODES]),
             stopped_by=stopped_by,
             at_cap=bool(tally[at.CAPPED]),
-            seconds=time.perf_counter() - begun,
+            seconds=ended - begun,
         )
 
     def _nothing_to_search(self, begun: float) -> SearchResult:
@@ -320,11 +348,15 @@ class Search:
             "exist or is not legal; it must return one of the legal actions",
             at.BAD_BACKUP: self._backup_message(),
             at.BAD_VALUE: f"the evaluation of state {state} is not a finite number; return one, or raise",
-            at.RAISED: "an ingredient raised an exception (printed above); mend it, numba cannot carry it across",
+            at.RAISED: "an ingredient raised an exception; mend it, as it cannot cross the border of compiled code",
             at.WRONG_DRAWS: f"{name}: the step must draw the same number of random values for every state and action; "
             f"it drew {drew} a step at first and another number later. Draw what is not needed all the same",
         }
-        raise PlanningError(messages[status])
+        causes = self._interrupts.causes
+        cause = causes[0] if causes else None
+        causes.clear()
+        self.tally[at.DRAWS] = -1
+        raise PlanningError(messages.get(status, messages[at.RAISED])) from cause
 
     def _backup_message(self) -> str:
         power = self.recipe.power

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.models.pointers import SIGNATURES, Pointer, ctypes_type
-from gymnasium_gsp.search.ingredients import Custom, Ingredient, as_ingredient, check_number
+from gymnasium_gsp.search.ingredients import Custom, Ingredient, as_ingredient, check_number, make_plain
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Rollout:
     steps: int | None = None
 
     def __post_init__(self) -> None:
+        make_plain(self)
         if self.policy is not None:
             object.__setattr__(self, "policy", as_ingredient(self.policy, "policy", "policy"))
         if self.steps is not None and (
@@ -46,6 +47,7 @@ class Constant:
     value: float = 0.0
 
     def __post_init__(self) -> None:
+        make_plain(self)
         check_number("value", self.value)
 
 
@@ -95,6 +97,7 @@ class PythonValue:
     function: Callable[[NDArray[np.int64]], float]
 
     def __post_init__(self) -> None:
+        make_plain(self)
         if not callable(self.function):
             raise RecipeError(f"PythonValue takes a function of a state's cells, not {self.function!r}")
 

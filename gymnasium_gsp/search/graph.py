@@ -140,26 +140,48 @@ def record_outcome(program, tally, rows, edges, row, action, child, reward, disc
 
 
 @njit
+def sort_cells(cells, count):
+    """Sort `count` cells upwards, in place (Shell's method)."""
+    gap = count // 2
+    while gap > 0:
+        for i in range(gap, count):
+            cell, place = cells[i], i
+            while place >= gap and cells[place - gap] > cell:
+                cells[place] = cells[place - gap]
+                place -= gap
+            cells[place] = cell
+        gap //= 2
+
+
+@njit
 def reach(program, rows, edges, root, order, position):
     """Number of nodes that `root` reaches over edges; they are written to `order`, nearest first.
 
-    `position` must hold zeros for all nodes; afterwards it holds 1 + the place in `order` of each node reached.
+    `position` must hold zeros for all nodes; afterwards it holds 1 + the place in `order` of each node reached.  Nodes
+    equally far away stand in the order of their numbers where edges may join them (state keys), so that the result does
+    not depend on how the actions are numbered.
     """
     actions, stride = program[at.ACTIONS], program[at.STRIDE]
     order[0] = root
     position[root] = 1
-    count, done = 1, 0
-    while done < count:
-        row = offset(rows, order[done] * stride)
-        done += 1
-        for action in range(actions):
-            number = row[program[at.HEADS_AT] + action]
-            while number != at.NO_EDGE:
-                edge = offset(edges, number * at.EDGE_SIZE)
-                child = edge_child(edge)
-                if child >= 0 and position[child] == 0:
-                    order[count] = child
-                    count += 1
-                    position[child] = count
-                number = next_edge(edge)
+    level, count = 0, 1
+    while level < count:
+        end = count
+        for index in range(level, end):
+            row = offset(rows, order[index] * stride)
+            for action in range(actions):
+                number = row[program[at.HEADS_AT] + action]
+                while number != at.NO_EDGE:
+                    edge = offset(edges, number * at.EDGE_SIZE)
+                    child = edge_child(edge)
+                    if child >= 0 and position[child] == 0:
+                        order[count] = child
+                        count += 1
+                        position[child] = count
+                    number = next_edge(edge)
+        if program[at.KEY] == at.BY_STATE:
+            sort_cells(offset(order, end), count - end)
+            for index in range(end, count):
+                position[order[index]] = index + 1
+        level = end
     return count

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.search.ingredients import make_plain
 
 DEFAULT_HORIZON = 200  # steps looked ahead where no time limit is known
 DEFAULT_DISCOUNT = 0.99  # where no time limit is known; with one, rewards are not discounted
@@ -36,6 +37,7 @@ class FixedHorizon:
     depth: int
 
     def __post_init__(self) -> None:
+        make_plain(self)
         if isinstance(self.depth, bool) or not isinstance(self.depth, int) or self.depth < 1:
             raise RecipeError(f"a fixed horizon is a whole number of at least 1, not {self.depth!r}")
 

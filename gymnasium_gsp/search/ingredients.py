@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+import numpy as np
+
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.models.compilation import compiled_pointer
 from gymnasium_gsp.models.pointers import SIGNATURES, Pointer, resolve
@@ -48,6 +50,14 @@ class Custom(Ingredient):
 
     def params(self) -> tuple[float, ...]:
         return tuple(map(float, self.values))
+
+
+def make_plain(value: Any) -> None:
+    """Turn numpy's numbers in the fields of a frozen dataclass into Python's, so that it prints as it is written."""
+    for field in fields(value):
+        number = getattr(value, field.name)
+        if isinstance(number, np.generic):
+            object.__setattr__(value, field.name, number.item())
 
 
 def check_number(name: str, value: Any, smallest: float = -math.inf, largest: float = math.inf) -> None:

@@ -154,7 +154,7 @@ def simulate(program, tally, params, model_params, context, rows, table, edges, 
         reward[0] = math.nan
         status = call_step(program[at.STEP], model_params, state, action, offset(rng, 1), reward)
         tally[at.MODEL_STEPS] += 1
-        if status == abi.FAILED or math.isnan(reward[0]):
+        if status == abi.FAILED or not math.isfinite(reward[0]):
             tally[at.DETAIL] = action
             return at.STEP_FAILED
         depth += 1

@@ -72,7 +72,7 @@ def rollout(program, tally, params, model_params, context, state, reward, rng, d
         reward[0] = math.nan
         status = call_step(program[at.STEP], model_params, state, action, model_stream, reward)
         steps += 1
-        if status == abi.FAILED or math.isnan(reward[0]):
+        if status == abi.FAILED or not math.isfinite(reward[0]):
             tally[at.DETAIL] = at.STEP_FAILED
             return math.nan
         total += factor * reward[0]

@@ -12,7 +12,7 @@ from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.search.backup import PowerMean
 from gymnasium_gsp.search.evaluation import Constant, Heuristic, PythonValue, Rollout
 from gymnasium_gsp.search.horizon import DEFAULT_DISCOUNT, AdaptiveHorizon, FixedHorizon, StepsLeft
-from gymnasium_gsp.search.ingredients import as_ingredient, check_number
+from gymnasium_gsp.search.ingredients import as_ingredient, check_number, make_plain
 from gymnasium_gsp.search.selection import PolynomialBonus, table1_row_failures
 
 
@@ -48,6 +48,7 @@ class Sweep:
     backup: Any = None
 
     def __post_init__(self) -> None:
+        make_plain(self)
         if self.backup is not None:
             object.__setattr__(self, "backup", as_ingredient(self.backup, "backup", "backup of a sweep"))
 
@@ -108,6 +109,7 @@ class Recipe(Changeable):
     keep_variance: bool = False
 
     def __post_init__(self) -> None:
+        make_plain(self)
         for slot, allowed in _CHOICES.items():
             if getattr(self, slot) not in allowed:
                 raise RecipeError(unknown_name(slot, getattr(self, slot), [str(name) for name in allowed]))

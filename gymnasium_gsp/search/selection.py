@@ -10,7 +10,7 @@ from numba import njit
 from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.models import abi
 from gymnasium_gsp.models.abi import below, scratch
-from gymnasium_gsp.search.ingredients import Ingredient, check_number
+from gymnasium_gsp.search.ingredients import Ingredient, check_number, make_plain
 
 Scale = Literal["raw", "range"]
 
@@ -142,6 +142,7 @@ class UCB1(Ingredient):
     function = staticmethod(ucb1_select)
 
     def __post_init__(self) -> None:
+        make_plain(self)
         check_number("c", self.c, smallest=0.0)
         check_scale(self.scale)
 
@@ -164,6 +165,7 @@ class Table1:
     b: tuple[float, ...]
 
     def __post_init__(self) -> None:
+        make_plain(self)
         for name in ("alpha", "beta", "b"):
             values = getattr(self, name)
             if not isinstance(values, tuple | list) or not values:
@@ -231,6 +233,7 @@ class PolynomialBonus(Ingredient):
     function = staticmethod(polynomial_select)
 
     def __post_init__(self) -> None:
+        make_plain(self)
         check_number("c", self.c, smallest=0.0)
         check_scale(self.scale)
         if self.constants is not None and not isinstance(self.constants, Table1):

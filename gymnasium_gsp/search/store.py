@@ -15,6 +15,7 @@ from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.graph import edge_child, key_hash, next_edge, reach
 
 MEMORY = 2 << 30  # bytes that a graph may take by default
+SMALLEST_MEMORY = 1 << 16  # bytes; less would hold no graph worth keeping
 EDGES_PER_NODE = 4  # how many outcome edges a node is reckoned to have when memory is turned into a number of nodes
 SMALLEST = 256  # rows to start with
 

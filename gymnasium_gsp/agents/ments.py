@@ -1,0 +1,116 @@
+"""MENTS, RENTS and TENTS: search with a regularised value and a policy that belongs to it.
+
+MENTS: C. Xiao, R. Huang, J. Mei, D. Schuurmans and M. Mueller, Maximum entropy Monte-Carlo planning, NeurIPS 2019.
+RENTS and TENTS: T. Dam, C. D'Eramo, J. Peters and J. Pajarinen, Convex regularization in Monte-Carlo tree search,
+ICML 2021.
+
+A node's value is not the mean or the maximum of its actions' values but a smooth maximum of them: log-sum-exp (MENTS),
+log-sum-exp weighted by the policy of the node before (RENTS), or sparsemax (TENTS).  Each has its policy, which is
+mixed with a uniform one and sampled to choose the actions of a simulation.  A temperature says how smooth; the search
+converges to the regularised value, which towards temperature 0 becomes the optimum.
+
+Departures from the papers:
+    1. Untried actions are taken first, and policy and value are over tried actions alone, as in the authors' code; the
+       papers' formulas give an action that was never tried the value 0 or a prior.
+    2. The weight of the uniform policy, epsilon |A| / log(N(s) + 1), has the factor |A| of the papers and of the
+       authors' code; `per_action=False` is the form of thts++, without it.  At 21 actions and epsilon 0.5 it is 1, all
+       exploration, up to 36,000 visits.
+    3. RENTS' reference is the policy of the parent on this trajectory, matched by action, taken when the trajectory
+       passed there.  It is uniform at the root, behind a node that was new, and where the parent's policy gives the
+       tried actions nothing; over the tried actions it is normalised.
+    4. The temperature is scaled by the observed range of returns; the presets have raw temperatures.
+    5. The default graph is a tree, as published.  `key="state_elapsed"` shares nodes at one time of the episode and
+       `key="state"` at all times, with any choice of the other slots.  For state keys (or a key left open, which may
+       become one) what the operator adds to equal values is taken off: else a cycle without rewards grows by
+       t log |A| a turn where the discount is 1.  `non_expansive` says otherwise.
+    6. The recommended action is the best among those tried, by Q(s,a).
+    7. The preset "paper" has the temperatures and epsilon that the GS-Power-UCT paper selected for MENTS; it gives none
+       for RENTS and TENTS, which take the same.  "printed" is the same: fresh tree, leaf expansion, discount 1.
+"""
+
+from typing import Any
+
+from gymnasium_gsp.agents.registry import algorithm
+from gymnasium_gsp.search.entropy import EntropyMixed, Regulariser, SoftValue
+from gymnasium_gsp.search.recipe import Recipe
+
+_PAPER: dict[str, dict[str, Any]] = {
+    "*": {"scale": "raw", "epsilon": 0.5, "discount": 1.0},
+    "FrozenLake": {"temperature": 0.25},
+    "PassengerGrid": {"temperature": 0.01},
+    "FactoredRiverSwim": {"temperature": 0.99},
+    "SysAdminRing": {"temperature": 0.25},
+    "FourRooms": {"temperature": 0.01},
+}
+_PRESETS = {"paper": _PAPER, "printed": _PAPER}
+
+
+def _regularised(
+    regulariser: Regulariser,
+    temperature: float,
+    scale: str,
+    epsilon: float,
+    per_action: bool,
+    non_expansive: bool | None,
+    slots: dict[str, Any],
+) -> Recipe:
+    if non_expansive is None:
+        non_expansive = slots.get("key", "path") in (None, "state")
+    base = Recipe(
+        key="path",
+        selection=EntropyMixed(regulariser, temperature, scale, epsilon, per_action),  # type: ignore[arg-type]
+        backup=SoftValue(regulariser, temperature, scale, non_expansive),  # type: ignore[arg-type]
+        estimator="current",
+    )
+    return base.changed(**slots)
+
+
+@algorithm("ments", "Xiao et al. 2019", _PRESETS)
+def ments(
+    *,
+    temperature: float = 0.05,
+    scale: str = "range",
+    epsilon: float = 0.5,
+    per_action: bool = True,
+    non_expansive: bool | None = None,
+    **slots: Any,
+) -> Recipe:
+    """MENTS: softmax policy and log-sum-exp value.
+
+    Args:
+        temperature: how smooth the maximum is, above 0.
+        scale: "raw", or "range" to multiply the temperature by the observed range of returns.
+        epsilon: weight of the uniform policy, from 0 to 1.
+        per_action: whether that weight has the factor |A|.
+        non_expansive: take off what the operator adds to equal values; None for state keys alone.
+        **slots: other choices for slots of the recipe.
+    """
+    return _regularised("shannon", temperature, scale, epsilon, per_action, non_expansive, slots)
+
+
+@algorithm("rents", "Dam et al. 2021", _PRESETS)
+def rents(
+    *,
+    temperature: float = 0.05,
+    scale: str = "range",
+    epsilon: float = 0.5,
+    per_action: bool = True,
+    non_expansive: bool | None = None,
+    **slots: Any,
+) -> Recipe:
+    """RENTS: policy and value relative to the policy of the node before; options as for `ments`."""
+    return _regularised("relative", temperature, scale, epsilon, per_action, non_expansive, slots)
+
+
+@algorithm("tents", "Dam et al. 2021", _PRESETS)
+def tents(
+    *,
+    temperature: float = 0.05,
+    scale: str = "range",
+    epsilon: float = 0.5,
+    per_action: bool = True,
+    non_expansive: bool | None = None,
+    **slots: Any,
+) -> Recipe:
+    """TENTS: sparsemax policy and value, from the Tsallis entropy; options as for `ments`."""
+    return _regularised("tsallis", temperature, scale, epsilon, per_action, non_expansive, slots)

@@ -1,0 +1,44 @@
+"""OLOP and KL-OLOP: optimistic planning among sequences of actions.
+
+OLOP: S. Bubeck and R. Munos, Open loop optimistic planning, COLT 2010.  KL-OLOP: E. Leurent and O. Maillard, Practical
+open-loop optimistic planning, ECML PKDD 2019.  Each sequence of actions keeps an upper bound on the mean reward of its
+last step; a trajectory follows the sequence whose smallest bound over prefixes is largest; the first action that was
+played most is executed.  KL-OLOP bounds rewards by Kullback-Leibler divergence, which keeps them below 1, where OLOP's
+bounds exceed it and make all sequences alike for long.
+
+Departures from the papers:
+    1. Sequences are stored as they are met (Leurent and Maillard show that this changes nothing), and among sequences
+       with equal bounds one with actions never played is taken, then chance decides step by step.
+    2. After the end of the process all rewards are 0, without model steps; rewards lie between the declared bounds, 0
+       among them.
+    3. M and L come from the budget in steps as in the papers, or M is the budget in simulations; if ends leave steps
+       over, more trajectories are run.  Sequences are no longer than the steps that are left.
+    4. Where states differ in their legal actions, a step takes the best legal one of the state that it is in.
+    5. Of first actions played equally often the one with the best mean sampled return is taken.
+    6. The papers give no discount for these environments; the default is 0.9.
+"""
+
+from typing import Any
+
+from gymnasium_gsp.agents.registry import algorithm
+from gymnasium_gsp.search.open_loop_planner import OpenLoop
+
+
+@algorithm("olop", "Bubeck and Munos 2010", {})
+def olop(**slots: Any) -> OpenLoop:
+    """Open-loop optimistic planning with Hoeffding's bounds.
+
+    Args:
+        **slots: fields of `OpenLoop`.
+    """
+    return OpenLoop().changed(**slots)
+
+
+@algorithm("kl-olop", "Leurent and Maillard 2019", {})
+def kl_olop(**slots: Any) -> OpenLoop:
+    """Open-loop optimistic planning with bounds by Kullback-Leibler divergence.
+
+    Args:
+        **slots: fields of `OpenLoop`.
+    """
+    return OpenLoop(bound="kl").changed(**slots)

@@ -1,0 +1,29 @@
+"""Sparse sampling: a tree in which every action of every state is tried equally often.
+
+M. Kearns, Y. Mansour and A. Ng, A sparse sampling algorithm for near-optimal planning in large Markov decision
+processes, Machine Learning 49, 2002.  Each action of each state is sampled C times, to a depth of H steps.  An action's
+value is the mean of reward + discount * value of the sampled next states, a state's value the largest of its actions',
+and 0 at depth H.  The cost does not depend on the number of states, but grows like (actions * C)^H.
+
+Departures from the paper:
+    1. At the root the budget decides how often each action is sampled, in turn; C holds below it.  One simulation is
+       one such sample with the whole tree below it.
+    2. C and H are chosen by the user, not from the accuracy wanted; H is never more than the steps that are left.
+    3. A tree that the budget cuts counts what was sampled so far.
+    4. The tree is walked, not kept: `nodes` and `graph_size` count the states sampled.
+"""
+
+from typing import Any
+
+from gymnasium_gsp.agents.registry import algorithm
+from gymnasium_gsp.search.sparse_planner import SparseSampling
+
+
+@algorithm("sparse-sampling", "Kearns, Mansour and Ng 2002", {})
+def sparse_sampling(**slots: Any) -> SparseSampling:
+    """Sparse sampling.
+
+    Args:
+        **slots: fields of `SparseSampling`.
+    """
+    return SparseSampling().changed(**slots)

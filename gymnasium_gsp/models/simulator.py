@@ -1,0 +1,208 @@
+"""A model from any Gymnasium environment: the compiled search calls back into a private sibling.
+
+A state is two cells: the number of a full key (see `keys.KeyTable`) and the steps since the root.  Zero steps mean
+that a simulation begins: the root's snapshot is loaded and what is hidden is drawn anew.  From there the sibling steps
+on with its own random stream, so nothing is cloned inside a simulation, and a playout is one callback.
+"""
+
+import ctypes
+import math
+import random
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gymnasium_gsp.errors import PlanningError
+from gymnasium_gsp.models import abi
+from gymnasium_gsp.models.keys import KeyTable
+from gymnasium_gsp.models.pointers import SIGNATURES, Pointer, ctypes_type
+from gymnasium_gsp.models.reading import Actions
+from gymnasium_gsp.models.sibling import Sibling, check_reward, check_step
+
+_Cells = ctypes.c_int64 * 2
+_Context = ctypes.c_double * abi.CONTEXT_SIZE
+_read_real = ctypes.c_double.from_address
+
+
+class SimulatorModel:
+    """What `CompiledModel` is to compiled rules, for a sibling environment.
+
+    Attributes:
+        keys: the numbers of the keys met so far.
+        caught: what was raised in a callback, until the search's front raises it again.
+
+    Args:
+        sibling: the private environment.
+        actions: the actions, numbered.
+        key: function of an observation that returns the key of the sibling's present state.
+        mask: function of an `info` that returns which actions the sibling's present state has; None for all.
+        reward_bounds: smallest and largest reward of one step, if known.
+    """
+
+    width, key_size = 2, 1
+    needs_gil = True
+    terminal = law = clock = legal = None
+
+    def __init__(
+        self,
+        sibling: Sibling,
+        actions: Actions,
+        key: Callable[[Any], Any],
+        mask: Callable[[Any], Any] | None = None,
+        reward_bounds: tuple[float, float] | None = None,
+    ) -> None:
+        self.sibling, self.actions, self.reward_bounds = sibling, actions.count, reward_bounds
+        self.name = type(sibling.raw).__name__
+        self.params = np.zeros(1)
+        self.keys = KeyTable()
+        self.caught: list[BaseException] = []
+        self._forms = actions
+        self._key, self._mask = key, mask
+        self._random = random.Random(0)
+        self._bind()
+
+    def _bind(self) -> None:
+        """Make the C functions; again after unpickling."""
+        self._cells_at = self._context_at = 0
+        self._cells: Any = None
+        self._context: Any = None
+        self.step_pointer = self._pointer("step", self._step)
+        self.legal_pointer = None if self._mask is None else self._pointer("legal", self._legal)
+        self.rollout_pointer = self._pointer("value", self._rollout)
+
+    def _pointer(self, kind: str, function: Callable[..., Any]) -> Pointer:
+        callback = ctypes_type(SIGNATURES[kind])(function)
+        return Pointer(ctypes.cast(callback, ctypes.c_void_p).value or 0, _Owner(callback, self.caught), needs_gil=True)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the C functions and the keys of a graph that does not travel."""
+        left = {"step_pointer", "legal_pointer", "rollout_pointer", "_cells", "_context", "keys"}
+        return {name: value for name, value in vars(self).items() if name not in left}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.keys = KeyTable()
+        self._bind()
+
+    def cells(self, state: Any) -> NDArray[np.int64]:
+        """Refused: a state of a simulator lives in its environment.
+
+        Raises:
+            PlanningError: always.
+        """
+        raise PlanningError(f"{self.name} is a simulator; plan in it with an agent bound to the environment")
+
+    def seed(self, seed: np.random.SeedSequence) -> None:
+        """Begin new random streams, the sibling's and that of playouts."""
+        own, playouts = seed.spawn(2)
+        self.sibling.adapter.reseed(self.sibling.raw, own)
+        self._random.seed(int(playouts.generate_state(1, np.uint64)[0]))
+
+    def enter(self, observation: Any, info: Any) -> NDArray[np.int64]:
+        """The cells of the root: the sibling's present state, with what its environment last returned."""
+        number = self.keys.number(self._key(observation))
+        if self._mask is not None and number not in self.keys.masks:
+            self.keys.masks[number] = self._read_mask(observation, info)
+        return np.array([number, 0], np.int64)
+
+    def retain(self, numbers: Iterable[int]) -> None:
+        """Forget the keys of states that no graph holds any more."""
+        self.keys.retain(numbers)
+
+    def _read_mask(self, observation: Any, info: Any) -> list[int]:
+        """The legal actions of the sibling's present state."""
+        assert self._mask is not None
+        mask = np.asarray(self._mask(info)).reshape(-1)
+        if len(mask) != self.actions:
+            raise PlanningError(f"{self.name}: an action mask has {len(mask)} entries for {self.actions} actions")
+        legal = np.flatnonzero(mask).tolist()
+        if not legal:
+            raise PlanningError(
+                f"{self.name}: the state that shows {observation!r} has no legal action and is not terminal; a state "
+                "where nothing can be done must be reached with terminated=True"
+            )
+        return legal
+
+    def _advance(self, action: int) -> tuple[Any, float, bool, Any]:
+        """One step of the sibling: observation, reward, whether the simulation ends, info."""
+        answer = self.sibling.env.step(self._forms.form(action))
+        try:
+            observation, reward, terminated, truncated, info = answer
+            gain = float(reward)
+        except (TypeError, ValueError):
+            check_step(answer, self.name)
+            observation, reward, terminated, truncated, info = answer
+            gain = check_reward(reward, self.name)
+        if gain - gain != 0.0:
+            check_reward(reward, self.name)
+        return observation, gain, terminated or truncated, info
+
+    def _at(self, state: int) -> Any:
+        """The state's cells; the search hands over the same memory each time."""
+        if state != self._cells_at:
+            self._cells, self._cells_at = _Cells.from_address(state), state
+        return self._cells
+
+    def _step(self, params: int, state: int, action: int, rng: int, reward: int) -> int:
+        try:
+            cells = self._at(state)
+            if cells[1] == 0:
+                self.sibling.restore()
+            observation, gain, ended, info = self._advance(action)
+            _read_real(reward).value = gain
+            cells[1] += 1
+            if ended:
+                return abi.TERMINATED
+            cells[0] = number = self.keys.number(self._key(observation))
+            if self._mask is not None and number not in self.keys.masks:
+                self.keys.masks[number] = self._read_mask(observation, info)
+            return abi.RUNNING
+        except BaseException as error:  # raised again by the front of the search
+            self.caught.append(error)
+            return abi.FAILED
+
+    def _legal(self, params: int, state: int, mask: int) -> int:
+        try:
+            legal = self.keys.masks[_Cells.from_address(state)[0]]
+            row = (ctypes.c_double * self.actions).from_address(mask)
+            row[:] = [0.0] * self.actions
+            for action in legal:
+                row[action] = 1.0
+            return len(legal)
+        except BaseException as error:  # raised again by the front of the search
+            self.caught.append(error)
+            return 0
+
+    def _rollout(self, params: int, context: int, state: int, rng: int) -> float:
+        try:
+            if context != self._context_at:
+                self._context, self._context_at = _Context.from_address(context), context
+            block, cells = self._context, self._at(state)
+            if cells[1] == 0:
+                self.sibling.restore()
+            legal = self.keys.masks[cells[0]] if self._mask is not None else range(self.actions)
+            limit, discount, draw = block[abi.PLAYOUT_STEPS], block[abi.DISCOUNT], self._random.random
+            total, factor, steps = 0.0, 1.0, 0
+            while steps < limit:
+                observation, gain, ended, info = self._advance(legal[int(draw() * len(legal))])
+                total += factor * gain
+                factor *= discount
+                steps += 1
+                if ended:
+                    break
+                if self._mask is not None:
+                    legal = self._read_mask(observation, info)
+            block[abi.EXTRA_STEPS] += steps
+            return total
+        except BaseException as error:  # raised again by the front of the search
+            self.caught.append(error)
+            return math.nan
+
+
+class _Owner:
+    """Keeps a C function alive, and tells where exceptions of it are kept."""
+
+    def __init__(self, callback: Any, caught: list[BaseException]) -> None:
+        self.callback, self.caught = callback, caught

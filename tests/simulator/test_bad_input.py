@@ -1,0 +1,156 @@
+"""What an environment must not do is named, the real one is untouched, and the agent can be used again."""
+
+import signal
+import traceback
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from simulator.toys import Corridor, EzCorridor, NaNs, Odd, Uncopyable
+
+import gymnasium_gsp as gsp
+
+
+def bound(env, limit=10, **options):
+    env = gym.wrappers.TimeLimit(env, limit)
+    return env, gsp.make_agent("gs-power-uct", env, budget=30, seed=0, **options)
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "says"),
+    [
+        ("raises", KeyError, "in the middle of a simulation"),
+        ("interrupts", KeyboardInterrupt, None),
+        ("four", gsp.PlanningError, "tuple of 4"),
+        ("nothing", gsp.PlanningError, "NoneType"),
+        ("reward", gsp.PlanningError, "reward nan"),
+        ("text", gsp.PlanningError, "reward 'much'"),
+    ],
+)
+def test_what_goes_wrong_in_a_simulation_comes_out_of_it(how, error, says):
+    env, agent = bound(Odd(how))
+    observation, _ = env.reset(seed=0)
+    before = repr(env.unwrapped.np_random.bit_generator.state)
+    with pytest.raises(error, match=says) as caught:
+        agent.act(observation)
+    if how == "raises":
+        assert "toys.py" in "".join(traceback.format_tb(caught.value.__traceback__))
+    assert agent.result is None
+    assert env.unwrapped.position == 0
+    assert repr(env.unwrapped.np_random.bit_generator.state) == before
+    agent._live.sibling.raw.where = -1
+    env.unwrapped.where = -1
+    assert agent.act(observation) in (0, 1)
+    assert agent.result.simulations == 30
+
+
+def test_ctrl_c_ends_a_long_search():
+    env, agent = bound(Corridor())
+    agent.budget = gsp.Budget(seconds=60)
+    observation, _ = env.reset(seed=0)
+    previous = signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(KeyboardInterrupt):
+            agent.plan(observation)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    agent.budget = gsp.Budget(simulations=5)
+    assert agent.plan(observation).simulations == 5
+
+
+def test_nan_observations_are_refused():
+    env, agent = bound(NaNs())
+    observation, _ = env.reset(seed=0)
+    with pytest.raises(gsp.PlanningError, match="NaN"):
+        agent.act(observation)
+
+
+def test_continuous_actions_are_answered_with_what_to_do():
+    with pytest.raises(gsp.RecipeError, match="TransformAction"):
+        gsp.make_agent("uct", gym.make("Pendulum-v1"))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: gym.make("CartPole-v1"),
+        lambda: gym.make("FrozenLake-v1"),
+        lambda: gym.make("Blackjack-v1"),
+        lambda: gym.wrappers.TimeLimit(Corridor(), 5),
+        lambda: gym.make("Blackjack-v1").unwrapped,
+        lambda: gym.make("FrozenLake-v1").unwrapped,
+    ],
+)
+def test_an_environment_that_is_not_reset_is_named(make):
+    env = make()
+    agent = gsp.make_agent("uct", env, budget=5)
+    with pytest.raises(gym.error.ResetNeeded, match="reset"):
+        agent.act(env.observation_space.sample())
+
+
+def test_an_ezpickle_environment_is_refused_by_name():
+    with pytest.raises(gsp.RecipeError, match="EzCorridor is an EzPickle"):
+        gsp.make_agent("uct", EzCorridor())
+
+
+def test_a_constructor_that_wants_arguments_asks_for_a_simulator():
+    class Sized(Corridor):
+        def __init__(self, cells):
+            super().__init__(cells)
+
+    with pytest.raises(gsp.RecipeError, match=r"constructor wants cells.*simulator="):
+        gsp.make_agent("uct", Sized(4))
+    env, agent = bound(Sized(4), simulator=lambda: Sized(4))
+    assert agent.act(*env.reset(seed=0)) in (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("simulator", "says"),
+    [
+        (Corridor(), "must be a function"),
+        (lambda: 3, "must be another one"),
+        (lambda: gym.make("CartPole-v1"), "must be another one"),
+        (lambda: Corridor(length=7), "other spaces"),
+    ],
+)
+def test_a_wrong_simulator_is_refused(simulator, says):
+    with pytest.raises(gsp.RecipeError, match=says):
+        gsp.make_agent("uct", Corridor(), simulator=simulator)
+
+
+def test_the_users_own_environment_is_no_simulator():
+    env = Corridor()
+    with pytest.raises(gsp.RecipeError, match="own environment"):
+        gsp.make_agent("uct", env, simulator=lambda: env)
+
+
+def test_a_stale_observation_is_refused():
+    env = gym.make("CartPole-v1")
+    agent = gsp.make_agent("uct", env, budget=5, seed=0)
+    observation, _ = env.reset(seed=0)
+    env.step(0)
+    with pytest.raises(gsp.PlanningError, match="observation"):
+        agent.act(observation)
+
+
+def test_replay_says_what_it_needs():
+    env, agent = bound(Uncopyable())
+    observation, _ = env.reset()
+    env.unwrapped.np_random = np.random.default_rng()  # a stream that no seed is known of
+    with pytest.raises(gym.error.ResetNeeded, match=r"reset\(seed=\.\.\.\)"):
+        agent.act(observation)
+    observation, _ = env.reset(seed=1)
+    env.step(1)
+    with pytest.raises(gsp.PlanningError, match="chose 0"):
+        agent.act(1)
+
+
+def test_replay_refuses_steps_that_draw():
+    env, agent = bound(Uncopyable(slip=0.5))
+    observation, _ = env.reset(seed=0)
+    action = agent.act(observation)
+    observation = env.step(action)[0]
+    with pytest.raises(gsp.PlanningError, match="draw random numbers"):
+        agent.act(observation)

@@ -1,0 +1,99 @@
+"""What `gsp check` finds, and what it passes."""
+
+import gymnasium as gym
+import pytest
+from simulator.toys import (
+    Card,
+    Corridor,
+    Diary,
+    EzCorridor,
+    Forgetful,
+    Global,
+    Lying,
+    Masked,
+    NativeCorridor,
+    Timed,
+    Uncopyable,
+)
+
+import gymnasium_gsp as gsp
+from gymnasium_gsp.models import adapters
+from gymnasium_gsp.models.adapters.toy_text import ToyText
+
+
+def outcomes(env, **options):
+    report = gsp.check_snapshot(env, **options)
+    return {row.claim: row.outcome for row in report.rows}, report
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: "CartPole-v1",
+        lambda: "Taxi-v4",
+        lambda: "FrozenLake-v1",
+        lambda: "Blackjack-v1",
+        lambda: "gymnasium_gsp:GSP/PassengerGrid-v0",
+        lambda: gym.make("GSP/FourRooms-v0"),
+        lambda: gym.wrappers.TimeLimit(Corridor(slip=0.2), 30),
+        lambda: gym.wrappers.TimeLimit(NativeCorridor(slip=0.2), 30),
+        lambda: gym.wrappers.TimeLimit(Diary(), 30),
+        lambda: gym.wrappers.TimeLimit(Uncopyable(), 30),
+        lambda: gym.wrappers.TimeLimit(Masked(), 30),
+        lambda: gym.wrappers.TimeLimit(Timed(), 30),
+        Card,
+    ],
+)
+def test_what_can_be_planned_in_passes(make):
+    report = gsp.check_snapshot(make())
+    assert report.passed, str(report)
+    assert {"step", "save", "restore"} <= set(report.costs)
+    assert report.adapter in str(report)
+
+
+@pytest.mark.parametrize(
+    ("make", "claim", "remedy"),
+    [
+        (Lying, "a snapshot can be taken and restored", "loading must undo saving"),
+        (Forgetful, "same future under the same randomness", "the snapshot lacks what decides it"),
+        (Global, "the global random streams are not used", "self.np_random"),
+        (EzCorridor, "actions are numbered, wrappers understood", "clone_state"),
+        (lambda: gym.make("Pendulum-v1"), "actions are numbered, wrappers understood", "TransformAction"),
+    ],
+)
+def test_what_cannot_is_found_with_its_remedy(make, claim, remedy):
+    report = gsp.check_snapshot(make())
+    assert not report.passed
+    row = next(row for row in report.rows if row.claim == claim)
+    assert row.outcome == "FAILED"
+    assert remedy in row.note
+
+
+def test_hidden_state_is_warned_of():
+    for env in ("Blackjack-v1", Card()):
+        found, _ = outcomes(env)
+        assert found["the observation tells the saved state"] == "warning"
+    found, _ = outcomes(Timed())
+    assert found["the observation tells the saved state"] == "passed"
+
+
+def test_a_shared_object_is_found(monkeypatch):
+    class Sharing(ToyText):
+        def load(self, env, snapshot):
+            super().load(env, snapshot)
+            self.original.s = 0
+
+        def prepare(self, sibling, env):
+            super().prepare(sibling, env)
+            Sharing.original = env
+
+    monkeypatch.setattr(adapters, "ADAPTERS", [Sharing])
+    found, _ = outcomes("Taxi-v4")
+    assert "FAILED" in found.values()
+
+
+def test_a_render_in_between_does_no_harm():
+    pytest.importorskip("pygame", reason="rendering needs pygame, which is absent")
+    for env_id in ("CartPole-v1", "Taxi-v4"):
+        found, report = outcomes(gym.make(env_id, render_mode="rgb_array"))
+        assert found["also after a render"] == "passed", str(report)

@@ -1,0 +1,119 @@
+"""Third-party families, where they are installed: checked, planned in, and left undisturbed."""
+
+import importlib.util
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import gymnasium_gsp as gsp
+
+
+def needs(package):
+    return pytest.mark.skipif(importlib.util.find_spec(package) is None, reason=f"{package} is absent")
+
+
+def registered(package, env_id, **arguments):
+    gym.register_envs(__import__(package))
+    return gym.make(env_id, **arguments)
+
+
+def rddl(domain):
+    import pyRDDLGym
+
+    return pyRDDLGym.make(domain, "1")
+
+
+def three_torques(env_id):
+    def torque(action):
+        return np.full(shape, 0.5 * (action - 1), np.float32)
+
+    env = gym.make(env_id)
+    shape = env.action_space.shape
+    return gym.wrappers.TransformAction(env, torque, gym.spaces.Discrete(3))
+
+
+FAMILIES = {
+    "doorkey": ("MiniGrid", lambda: registered("minigrid", "MiniGrid-DoorKey-5x5-v0"), needs("minigrid")),
+    "obstacles": ("MiniGrid", lambda: registered("minigrid", "MiniGrid-Dynamic-Obstacles-5x5-v0"), needs("minigrid")),
+    "lander": ("LunarLander", lambda: gym.make("LunarLander-v3"), needs("Box2D")),
+    "windy lander": ("LunarLander", lambda: gym.make("LunarLander-v3", enable_wind=True), needs("Box2D")),
+    "hopper": ("MuJoCo", lambda: gym.wrappers.DiscretizeAction(gym.make("Hopper-v5"), bins=3), needs("mujoco")),
+    "reacher": ("MuJoCo", lambda: three_torques("Reacher-v5"), needs("mujoco")),
+    "humanoid": ("MuJoCo", lambda: three_torques("Humanoid-v5"), needs("mujoco")),
+    "sysadmin": ("pyRDDLGym", lambda: rddl("SysAdmin_MDP_ippc2011"), needs("pyRDDLGym")),
+    "navigation": ("pyRDDLGym", lambda: rddl("Navigation_MDP_ippc2011"), needs("pyRDDLGym")),
+    "elevators": ("pyRDDLGym", lambda: rddl("Elevators_MDP_ippc2011"), needs("pyRDDLGym")),
+    "breakout": (
+        "ALE",
+        lambda: registered("ale_py", "ALE/Breakout-v5"),
+        [needs("ale_py"), pytest.mark.slow],
+    ),
+    "highway": (
+        "highway-env",
+        lambda: registered("highway_env", "highway-fast-v0", config={"vehicles_count": 3}),
+        [needs("highway_env"), pytest.mark.slow],
+    ),
+}
+CASES = [pytest.param(name, make, id=case, marks=marks) for case, (name, make, marks) in FAMILIES.items()]
+
+
+@pytest.mark.parametrize(("name", "make"), CASES)
+def test_a_family_passes_the_check(name, make):
+    report = gsp.check_snapshot(make())
+    assert report.passed, str(report)
+    assert report.adapter.startswith(name)
+
+
+@pytest.mark.parametrize(("name", "make"), CASES)
+def test_planning_leaves_the_real_future_alone(name, make):
+    def play(planning):
+        env = make()
+        agent = gsp.make_agent("uct", env, budget=gsp.Budget(model_steps=12), seed=0) if planning else None
+        observation, info = env.reset(seed=3)
+        seen = []
+        for _ in range(4):
+            if agent:
+                agent.act(observation, info)
+            action = {} if isinstance(env.action_space, gym.spaces.Dict) else 1
+            observation, reward, terminated, truncated, info = env.step(action)
+            seen.append(repr((observation, reward, terminated, truncated)))
+            if terminated or truncated:
+                break
+        return seen
+
+    assert play(False) == play(True)
+
+
+@needs("minigrid")
+def test_a_small_room_is_crossed(play):
+    env = registered("minigrid", "MiniGrid-Empty-5x5-v0")
+    assert play(env, budget=40, name="gs-power-uct-f")[0] > 0.0
+
+
+@needs("pyRDDLGym")
+def test_a_network_is_kept_running_better_than_without_a_hand(play):
+    env = rddl("SysAdmin_MDP_ippc2011")
+    env.reset(seed=0)
+    idle = sum(env.step({})[1] for _ in range(40))
+    assert play(env, budget=8)[0] > idle
+
+
+@needs("Box2D")
+def test_a_lander_gets_the_originals_moon():
+    env = gym.make("LunarLander-v3")
+    agent = gsp.make_agent("uct", env, budget=2, seed=0)
+    for seed in (1, 2):
+        agent.act(*env.reset(seed=seed))
+        ours, theirs = agent._live.sibling.raw.sky_polys, env.unwrapped.sky_polys
+        assert [polygon[:2] for polygon in ours] == [polygon[:2] for polygon in theirs]
+
+
+@needs("Box2D")
+@pytest.mark.parametrize("env_id", ["BipedalWalker-v3", "CarRacing-v3"])
+def test_other_box2d_environments_are_refused_by_name(env_id):
+    env = gym.make(env_id, **({"continuous": False} if env_id.startswith("Car") else {}))
+    if not isinstance(env.action_space, gym.spaces.Discrete):
+        env = gym.wrappers.TransformAction(env, lambda action: env.action_space.low, gym.spaces.Discrete(2))
+    with pytest.raises(gsp.RecipeError, match="EzPickle"):
+        gsp.make_agent("uct", env)
