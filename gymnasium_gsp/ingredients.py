@@ -13,6 +13,7 @@ from gymnasium_gsp.search.optimistic_recipe import Confidence, Optimistic
 from gymnasium_gsp.search.recipe import Recipe, SearchValues, Sweep
 from gymnasium_gsp.search.selection import UCB1, Greedy, PolynomialBonus, Table1, Uniform
 from gymnasium_gsp.search.sparse_planner import SparseSampling
+from gymnasium_gsp.search.switching_planner import Switching
 
 __all__ = [
     "UCB1",
@@ -38,6 +39,7 @@ __all__ = [
     "SparseSampling",
     "StepsLeft",
     "Sweep",
+    "Switching",
     "Table1",
     "Uniform",
     "inf",

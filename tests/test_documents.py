@@ -1,5 +1,6 @@
 """What the README and the docs promise: commands in step with CI, tables from the registries, code that runs."""
 
+import os
 import re
 import subprocess
 import sys
@@ -36,7 +37,8 @@ def test_the_tables_are_those_of_the_registries():
 def test_python_in_the_readme_runs(block, tmp_path):
     script = tmp_path / "readme.py"
     script.write_text(block)
-    done = subprocess.run([sys.executable, script], cwd=ROOT, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "SearchResult" in done.stdout
 

@@ -167,6 +167,21 @@ class Agent:
         return self._search
 
 
+OWN_OPTIONS = (
+    "budget",
+    "seed",
+    "preset",
+    "max_nodes",
+    "memory",
+    "on_progress",
+    "simulator",
+    "state_key",
+    "action_mask",
+    "reward_bounds",
+)
+"""What `make_agent` takes itself, beside the options of an algorithm."""
+
+
 def make_agent(
     name_or_recipe: str | Recipe,
     env: Any,
@@ -208,7 +223,7 @@ def make_agent(
             anything is compiled.
     """
     env_id = getattr(getattr(env, "spec", None), "id", None)
-    recipe = make_recipe(name_or_recipe, preset=preset, env_id=env_id, **overrides)
+    recipe = make_recipe(name_or_recipe, preset=preset, env_id=env_id, others=OWN_OPTIONS, **overrides)
     name = name_or_recipe if isinstance(name_or_recipe, str) else "recipe"
     return Agent(
         env,

@@ -18,31 +18,37 @@ Departures from the papers:
     3. RENTS' reference is the policy of the parent on this trajectory, matched by action, taken when the trajectory
        passed there.  It is uniform at the root, behind a node that was new, and where the parent's policy gives the
        tried actions nothing; over the tried actions it is normalised.
-    4. The temperature is scaled by the observed range of returns; the presets have raw temperatures.
+    4. The temperature is scaled by the observed range of returns, a hundredth of it by default: what a smooth maximum
+       adds piles up over the steps that are left.  The presets have raw temperatures.
     5. The default graph is a tree, as published.  `key="state_elapsed"` shares nodes at one time of the episode and
        `key="state"` at all times, with any choice of the other slots.  For state keys (or a key left open, which may
        become one) what the operator adds to equal values is taken off: else a cycle without rewards grows by
-       t log |A| a turn where the discount is 1.  `non_expansive` says otherwise.
+       t log |A| a turn where the discount is 1.  `non_expansive` says otherwise.  Cycles with rewards grow all the
+       same, so `key="state"` takes discount 0.99 unless one is given.
     6. The recommended action is the best among those tried, by Q(s,a).
-    7. The preset "paper" has the temperatures and epsilon that the GS-Power-UCT paper selected for MENTS; it gives none
-       for RENTS and TENTS, which take the same.  "printed" is the same: fresh tree, leaf expansion, discount 1.
+    7. The presets have the temperatures and epsilon that the GS-Power-UCT paper selected for MENTS; it gives none for
+       RENTS and TENTS, which take the same.  Both search a fresh tree with leaf expansion and discount 1.  "printed"
+       computes Q(s,a) from the children's present values, as Dam et al. do; "paper" averages the targets as they
+       were, because that is nearest to the published figures as a whole (docs/algorithms.md).
 """
 
 from typing import Any
 
 from gymnasium_gsp.agents.registry import algorithm
 from gymnasium_gsp.search.entropy import EntropyMixed, Regulariser, SoftValue
+from gymnasium_gsp.search.horizon import DEFAULT_DISCOUNT
 from gymnasium_gsp.search.recipe import Recipe
 
 _PAPER: dict[str, dict[str, Any]] = {
-    "*": {"scale": "raw", "epsilon": 0.5, "discount": 1.0},
+    "*": {"scale": "raw", "epsilon": 0.5, "discount": 1.0, "estimator": "running"},
     "FrozenLake": {"temperature": 0.25},
     "PassengerGrid": {"temperature": 0.01},
     "FactoredRiverSwim": {"temperature": 0.99},
     "SysAdminRing": {"temperature": 0.25},
     "FourRooms": {"temperature": 0.01},
 }
-_PRESETS = {"paper": _PAPER, "printed": _PAPER}
+_PRINTED = {**_PAPER, "*": {**_PAPER["*"], "estimator": "current"}}
+_PRESETS = {"paper": _PAPER, "printed": _PRINTED}
 
 
 def _regularised(
@@ -54,13 +60,15 @@ def _regularised(
     non_expansive: bool | None,
     slots: dict[str, Any],
 ) -> Recipe:
+    key = slots.get("key", "path")
     if non_expansive is None:
-        non_expansive = slots.get("key", "path") in (None, "state")
+        non_expansive = key in (None, "state")
     base = Recipe(
         key="path",
         selection=EntropyMixed(regulariser, temperature, scale, epsilon, per_action),  # type: ignore[arg-type]
         backup=SoftValue(regulariser, temperature, scale, non_expansive),  # type: ignore[arg-type]
         estimator="current",
+        discount=DEFAULT_DISCOUNT if key == "state" else None,
     )
     return base.changed(**slots)
 
@@ -68,7 +76,7 @@ def _regularised(
 @algorithm("ments", "Xiao et al. 2019", _PRESETS)
 def ments(
     *,
-    temperature: float = 0.05,
+    temperature: float = 0.01,
     scale: str = "range",
     epsilon: float = 0.5,
     per_action: bool = True,
@@ -91,7 +99,7 @@ def ments(
 @algorithm("rents", "Dam et al. 2021", _PRESETS)
 def rents(
     *,
-    temperature: float = 0.05,
+    temperature: float = 0.01,
     scale: str = "range",
     epsilon: float = 0.5,
     per_action: bool = True,
@@ -105,7 +113,7 @@ def rents(
 @algorithm("tents", "Dam et al. 2021", _PRESETS)
 def tents(
     *,
-    temperature: float = 0.05,
+    temperature: float = 0.01,
     scale: str = "range",
     epsilon: float = 0.5,
     per_action: bool = True,

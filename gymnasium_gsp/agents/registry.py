@@ -1,7 +1,7 @@
 """The algorithms that have a name, and how a name or a recipe becomes the recipe to run."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import wraps
 from typing import Any
@@ -87,8 +87,22 @@ def preset_options(found: Algorithm, preset: str, env_id: str | None) -> dict[st
     return {**settings.get("*", {}), **settings[name]}
 
 
-def make_recipe(name_or_recipe: Any, *, preset: str | None = None, env_id: str | None = None, **overrides: Any) -> Any:
+def make_recipe(
+    name_or_recipe: Any,
+    *,
+    preset: str | None = None,
+    env_id: str | None = None,
+    others: Iterable[str] = (),
+    **overrides: Any,
+) -> Any:
     """The recipe for a name with a preset and options, or a recipe with other choices in some slots.
+
+    Args:
+        name_or_recipe: a registered algorithm's name, or a recipe.
+        preset: a named set of options for the environment.
+        env_id: the environment's full id, for the preset.
+        others: names that the caller takes itself, to suggest where an option is misspelt.
+        **overrides: options of the algorithm, or slots of the recipe.
 
     Raises:
         RecipeError: for an unknown name, preset or option, with the nearest name; for values that make no sense.
@@ -105,6 +119,6 @@ def make_recipe(name_or_recipe: Any, *, preset: str | None = None, env_id: str |
     allowed = found.options()
     for option in overrides:
         if option not in allowed:
-            raise RecipeError(unknown_name(f"option of {found.name}", option, allowed))
+            raise RecipeError(unknown_name(f"option of {found.name}", option, [*allowed, *others]))
     options = preset_options(found, preset, env_id) if preset is not None else {}
     return found.recipe(**{**options, **overrides})

@@ -37,6 +37,11 @@ class Interrupts:
             interrupt, self.interrupt = self.interrupt, None
             raise interrupt
 
+    def take_cause(self) -> BaseException | None:
+        """The first exception that was kept, if any; the rest is forgotten."""
+        causes, self.causes = self.causes, []
+        return causes[0] if causes else None
+
     def _keep(self, unraisable: Any) -> None:
         if isinstance(unraisable.exc_value, KeyboardInterrupt):
             self.interrupt = unraisable.exc_value

@@ -14,10 +14,10 @@ from gymnasium_gsp.errors import PlanningError
 from gymnasium_gsp.models import abi
 from gymnasium_gsp.models.compilation import compiled_entry
 from gymnasium_gsp.models.interrupts import Interrupts
-from gymnasium_gsp.models.pointers import Pointer
 from gymnasium_gsp.search import decision, kernel
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.budget import Budget, Progress, SearchResult
+from gymnasium_gsp.search.failures import failure_message
 from gymnasium_gsp.search.horizon import DEFAULT_HORIZON
 from gymnasium_gsp.search.program import Assembly, assemble
 from gymnasium_gsp.search.store import MEMORY, SMALLEST, Store
@@ -330,42 +330,12 @@ class Search:
 
     def _fail(self, status: int) -> None:
         """Raise what went wrong: a Python callback's own exception, or an error that names the culprit."""
-        pointers: list[Pointer] = self.assembly.pointers
-        for pointer in pointers:
+        for pointer in self.assembly.pointers:
             caught = getattr(pointer.owner, "caught", None)
             if caught:
                 raise caught.pop()
-        width = self.model.width
-        state = tuple(self.states[width:].tolist())
-        name = getattr(self.model, "name", "model")
+        state = tuple(self.states[self.model.width :].tolist())
         drew = int(self.tally[at.DRAWS])
-        messages = {
-            at.STEP_FAILED: f"{name}: the step failed in state {state}: it returned FAILED, raised, or gave a reward "
-            "that is not a number; it must return RUNNING or TERMINATED and a finite reward for every legal action",
-            at.NO_ACTION: f"{name}: state {state} has no legal action and is not terminal; a state where nothing can "
-            "be done must be reached with TERMINATED",
-            at.BAD_ACTION: f"the selection or rollout policy answered in state {state} with an action that does not "
-            "exist or is not legal; it must return one of the legal actions",
-            at.BAD_BACKUP: self._backup_message(),
-            at.BAD_VALUE: f"the evaluation of state {state} is not a finite number; return one, or raise",
-            at.RAISED: "an ingredient raised an exception; mend it, as it cannot cross the border of compiled code",
-            at.WRONG_DRAWS: f"{name}: the step must draw the same number of random values for every state and action; "
-            f"it drew {drew} a step at first and another number later. Draw what is not needed all the same",
-        }
-        causes = self._interrupts.causes
-        cause = causes[0] if causes else None
-        causes.clear()
         self.tally[at.DRAWS] = -1
-        raise PlanningError(messages.get(status, messages[at.RAISED])) from cause
-
-    def _backup_message(self) -> str:
-        power = self.recipe.power
-        if 1.0 < power < np.inf:
-            return (
-                f"a power mean with p = {power:g} met a value below its lower bound, which is 0 unless the model "
-                "declares negative rewards: declare reward_bounds=(smallest, largest) on the model, or use p = 1 or "
-                "p = inf, which need none"
-            )
-        return (
-            "the backup returned a value that is not a finite number; the rewards may overflow, or the backup is wrong"
-        )
+        words = failure_message(status, getattr(self.model, "name", "model"), state, drew, self.recipe)
+        raise PlanningError(words) from self._interrupts.take_cause()

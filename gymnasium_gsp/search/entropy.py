@@ -164,12 +164,13 @@ def entropy_mixed_select(params, context, visits, q, counts, rng):
 
 
 def soft_value_backup(params, context, visits, q, counts, variance, value, target):
-    """V of the regulariser over the tried actions; params: regulariser, temperature, whether it is scaled, corrected."""
+    """V of the regulariser over the tried actions; params: regulariser, temperature, whether scaled, corrected."""
     soft = soft_policy(params, context, q, counts, scratch(context))
     return soft - constant_bias(params, context, counts) if params[_OWN] != 0.0 else soft
 
 
 def _check_regularised(regulariser: str, temperature: float, scale: str) -> None:
+    """Refuse what neither the selection nor the backup can work with."""
     if regulariser not in REGULARISERS:
         raise RecipeError(unknown_name("regulariser", regulariser, REGULARISERS))
     check_number("temperature", temperature)
@@ -178,6 +179,11 @@ def _check_regularised(regulariser: str, temperature: float, scale: str) -> None
             f"temperature must be above 0, not {temperature!r}; its limit at 0 is the maximum, PowerMean(inf) as backup"
         )
     check_scale(scale)
+
+
+def _check_switch(name: str, value: bool) -> None:
+    if not isinstance(value, bool):
+        raise RecipeError(f"{name} must be True or False, not {value!r}")
 
 
 @dataclass(frozen=True)

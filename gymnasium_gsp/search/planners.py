@@ -14,6 +14,7 @@ from gymnasium_gsp.search.optimistic_recipe import Optimistic
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.sparse_planner import SparseSampling, SparseSearch
 from gymnasium_gsp.search.store import SMALLEST_MEMORY
+from gymnasium_gsp.search.switching_planner import Switching, SwitchingSearch
 
 
 class Planner(Protocol):
@@ -44,6 +45,7 @@ PLANNERS: dict[type, Any] = {
     Optimistic: OptimisticSearch,
     OpenLoop: OpenLoopSearch,
     SparseSampling: SparseSearch,
+    Switching: SwitchingSearch,
 }
 """The loop of each kind of recipe: called with (model, recipe, timed, max_nodes, memory)."""
 

@@ -116,7 +116,7 @@ class Store:
         self.max_nodes = max(1, memory // self.bytes_per_node) if max_nodes is None else max_nodes
         self.max_edges = EDGES_PER_NODE * self.max_nodes if max_nodes is None else 1 << 31
         self.max_edges = min(self.max_edges, max(1, memory // (8 * at.EDGE_SIZE)), (1 << 31) - 1)
-        self.rows = self.table = self.edges = np.zeros(0, np.int64)
+        self.rows, self.table, self.edges = (np.zeros(0, np.int64) for _ in range(3))
         self._resize_rows(min(first_rows, self.max_nodes))
         self._resize_edges(4 * SMALLEST if self.edges_kept else 1)
         tally[at.GENERATION], tally[at.EDGES], tally[at.ROOT] = 1, 1, -1
@@ -128,11 +128,7 @@ class Store:
         return int(self.program[at.STRIDE]) * 8 + 4 * 8 + edges
 
     def _resize_rows(self, rows: int) -> None:
-        stride = int(self.program[at.STRIDE])
-        used = int(self.tally[at.NODES]) * stride
-        grown = np.empty(rows * stride, np.int64)
-        grown[:used] = self.rows[:used]
-        self.rows = grown
+        self.rows.resize(rows * int(self.program[at.STRIDE]), refcheck=False)  # in place: no second copy at the cap
         size = 1 << (2 * rows - 1).bit_length()
         self.program[at.ROW_CAPACITY] = rows
         if size != len(self.table):
@@ -142,10 +138,7 @@ class Store:
                 self._fill_table()
 
     def _resize_edges(self, edges: int) -> None:
-        used = int(self.tally[at.EDGES]) * at.EDGE_SIZE
-        grown = np.empty(edges * at.EDGE_SIZE, np.int64)
-        grown[:used] = self.edges[:used]
-        self.edges = grown
+        self.edges.resize(edges * at.EDGE_SIZE, refcheck=False)
         self.program[at.EDGE_CAPACITY] = edges
 
     def _fill_table(self) -> None:

@@ -10,7 +10,6 @@ from gymnasium import spaces
 from numba import cfunc, types
 
 import gymnasium_gsp as gsp
-from gymnasium_gsp.models import abi
 
 PART = gsp.ingredients
 TABLE = [[[(1.0, 0, 0.0, False)], [(1.0, 0, 1.0, False)]]]
@@ -90,7 +89,10 @@ REFUSED = {
     "discount above 1": (lambda: agent(discount=1.01), ["discount", "1.01", "between 0 and 1"]),
     "discount below 0": (lambda: agent(discount=-0.1), ["discount", "-0.1", "between 0 and 1"]),
     "discount nan": (lambda: agent(discount=math.nan), ["discount", "nan", "number"]),
-    "discount 1 without end": (lambda: plan(gsp.Recipe(discount=1.0)), ["discount 1", "finite horizon", "FixedHorizon"]),
+    "discount 1 without end": (
+        lambda: plan(gsp.Recipe(discount=1.0)),
+        ["discount 1", "finite horizon", "FixedHorizon"],
+    ),
     "H(n) without n": (lambda: plan("gs-power-uct-f+", gsp.Budget(seconds=1.0)), [r"H\(n\)", "budget in simulations"]),
     "Table 1, b": (lambda: table1((4.0,), (8.0,), (2.0,)), ["h=0", "2 < b_h < alpha_h"]),
     "Table 1, alpha": (lambda: table1((6.0,), (12.0,), (2.5,)), ["h=0", r"alpha_h \(1 - b_h / alpha_h\) <= b_h"]),
@@ -103,7 +105,10 @@ REFUSED = {
     "another slot's": (lambda: gsp.Recipe(selection=PART.PowerMean()), ["PowerMean", "backup", "select"]),
     "no backup": (lambda: gsp.Recipe(backup=None), ["backup", "None"]),
     "a text for a selection": (lambda: gsp.Recipe(selection="ucb1"), ["selection", "'ucb1'"]),
-    "no evaluation": (lambda: gsp.Recipe(evaluation=3), ["evaluation", "3", "Rollout, Constant, Heuristic, PythonValue"]),
+    "no evaluation": (
+        lambda: gsp.Recipe(evaluation=3),
+        ["evaluation", "3", "Rollout, Constant, Heuristic, PythonValue"],
+    ),
     "no decision": (lambda: gsp.Recipe(decision="sweep"), ["decision", "'sweep'", "SearchValues, Sweep"]),
     "no horizon": (lambda: gsp.Recipe(horizon=50), ["horizon", "50", "StepsLeft, FixedHorizon, AdaptiveHorizon"]),
     "horizon 0": (lambda: PART.FixedHorizon(0), ["0", "at least 1"]),
@@ -183,7 +188,7 @@ def test_an_observation_that_does_not_fit_is_refused(env, observe, wrong):
         "text": "left",
         "from another environment": np.zeros((3, 3)),
     }[wrong]
-    with pytest.raises(gsp.PlanningError, match=r"(?s)observation .*not that of the environment .*last reset\(\) or step\(\)"):
+    with pytest.raises(gsp.PlanningError, match=r"(?s)observation .*not that of the environment .*last reset"):
         planner.act(given)
     assert planner.result is None
     assert env.action_space.contains(planner.act(shown))

@@ -1,5 +1,11 @@
 """What is kept from decision to decision: it stays under its cap, belongs to the present root, and helps."""
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -7,6 +13,7 @@ import pytest
 import gymnasium_gsp as gsp
 from gymnasium_gsp.search.recipe import Sweep
 
+PACKAGE = Path(gsp.__file__).parents[1]
 PART = gsp.ingredients
 KEYS = ["path", "state_elapsed", "state"]
 WALKERS = ("sparse-sampling",)  # their `graph_size` counts states met; none is stored
@@ -68,9 +75,7 @@ def test_a_cap_of_one_node_is_the_root_alone(settings, random_model):
 def test_a_cap_that_is_not_reached_changes_nothing(settings, random_model, same_result):
     name, preset = settings
     recipe = gsp.make_recipe(name, preset=preset, env_id="GSP/SysAdminRing-v0")
-    tight, free = (
-        gsp.plan(random_model(0), 0, recipe, 40, seed=0, steps_left=5, max_nodes=cap) for cap in (300, None)
-    )
+    tight, free = (gsp.plan(random_model(0), 0, recipe, 40, seed=0, steps_left=5, max_nodes=cap) for cap in (300, None))
     assert tight.graph_size < 300
     assert not tight.at_cap
     assert same_result(tight, free)
@@ -139,17 +144,39 @@ def test_counts_at_the_root_add_up(trial_settings, random_model):
     assert abs((result.visit_counts / result.visit_counts.sum()).sum() - 1.0) < 1e-12
 
 
+TEN_MILLION = """
+import json, resource, sys
+import gymnasium as gym
+import gymnasium_gsp as gsp
+
+env = gym.make("GSP/SysAdminRing-v0")
+observation, _ = env.reset(seed=0)
+agent = gsp.make_agent("gs-power-uct", env, budget=10_000_000, preset="printed", seed=0)
+agent.act(observation)
+result, store = agent.result, agent._search.store
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+print(json.dumps({
+    "simulations": result.simulations, "stopped_by": result.stopped_by, "visits": int(result.visit_counts.sum()),
+    "model_steps": result.model_steps, "nodes": result.nodes, "at_cap": result.at_cap,
+    "arrays": store.rows.nbytes + store.table.nbytes + store.edges.nbytes, "peak": peak,
+}))
+"""
+
+
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="measures memory with `resource`")
 def test_ten_million_simulations():
-    """One decision on SysAdminRing with the preset "printed": leaf expansion, a node a simulation until the cap."""
-    env = gym.make("GSP/SysAdminRing-v0")
-    observation, _ = env.reset(seed=0)
-    agent = gsp.make_agent("gs-power-uct", env, budget=10_000_000, preset="printed", seed=0)
-    agent.act(observation)
-    result = agent.result
-    assert (result.simulations, result.stopped_by) == (10_000_000, "simulations")
-    assert result.visit_counts.sum() == 10_000_000
-    assert result.model_steps == 10_000_000 * 50
-    assert result.at_cap or result.nodes > 3_000_000
-    store = agent._search.store
-    assert store.rows.nbytes + store.table.nbytes + store.edges.nbytes <= 2 << 30
+    """One decision on SysAdminRing with the preset "printed": leaf expansion, a node a simulation until the cap.
+
+    In a process of its own, so that the peak of memory is this decision's: below 3 GB, also while arrays grow.
+    """
+    command, environment = [sys.executable, "-c", TEN_MILLION], {**os.environ, "PYTHONPATH": str(PACKAGE)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1800, check=True)
+    said = json.loads(done.stdout)
+    assert (said["simulations"], said["stopped_by"]) == (10_000_000, "simulations")
+    assert said["visits"] == 10_000_000
+    assert said["model_steps"] == 10_000_000 * 50
+    assert said["at_cap"]
+    assert said["nodes"] > 3_000_000
+    assert said["arrays"] <= 2 << 30
+    assert said["peak"] < 3_000_000_000

@@ -32,7 +32,7 @@ def legal(params, state, mask):
 def first_legal(params, context, state, rng):
     """A rollout policy: the first legal action."""
     for action in range(4):
-        if context[24 + action] != 0.0:
+        if context[abi.CONTEXT_SIZE + action] != 0.0:
             return action
     return -1
 

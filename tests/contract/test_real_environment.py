@@ -1,4 +1,4 @@
-"""The agent reads the environment it is bound to and touches nothing of it; wrappers and loops work as users write them."""
+"""The agent reads the environment it is bound to and touches nothing of it; wrappers and loops work as ever."""
 
 import gc
 import threading
@@ -148,7 +148,7 @@ def test_the_usual_loop_plays_an_episode(algorithm):
     steps, done = 0, False
     while not done:
         action = agent.act(observation, info)
-        observation, reward, terminated, truncated, info = env.step(action)
+        observation, _, terminated, truncated, info = env.step(action)
         steps, done = steps + 1, terminated or truncated
     assert steps == 35
     assert agent.result.simulations == 16
@@ -191,7 +191,6 @@ def test_a_wrapper_with_other_actions_gets_its_own_or_is_refused(actions):
     observation, _ = env.reset(seed=0)
     try:
         chosen = {gsp.make_agent("uct", env, budget=1, seed=seed).act(observation) for seed in range(60)}
-    except gsp.RecipeError as error:
-        assert "action" in str(error)
-    else:
-        assert chosen == set(range(actions))
+    except gsp.RecipeError:
+        return
+    assert chosen == set(range(actions))

@@ -1,4 +1,4 @@
-"""What a process waits for: nothing heavy on import, one line before the first compilation, one warning without a cache."""
+"""What a process waits for: nothing heavy on import, a line before compiling, one warning without a cache."""
 
 import json
 import os
@@ -29,12 +29,11 @@ with warnings.catch_warnings(record=True) as caught:
         agent.act(observation)
         results.append([agent.result.action, agent.result.value.hex(), agent.result.model_steps])
 from gymnasium_gsp.models import compilation
-misses = sum(sum(entry.stats.cache_misses.values()) for entry in ENTRIES)
+entries = [compilation.compiled_entry(loop, True) for loop in (agent._search.loop, agent._search.decide)]
+misses = sum(sum(entry.stats.cache_misses.values()) for entry in entries)
 ours = [str(w.message) for w in caught if "gymnasium" in str(w.filename) or "numba" in str(w.filename).lower()]
 print(json.dumps({"results": results, "warnings": ours, "misses": misses}))
-""".replace(
-    "ENTRIES", "[compilation.compiled_entry(agent._search.loop, True), compilation.compiled_entry(agent._search.decide, True)]"
-)
+"""
 
 REFUSE = """
 import gymnasium as gym

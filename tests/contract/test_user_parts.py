@@ -11,6 +11,7 @@ import gymnasium_gsp as gsp
 from gymnasium_gsp.models import abi, compilation
 from gymnasium_gsp.models.abi import below
 from gymnasium_gsp.models.pointers import ctypes_type
+from gymnasium_gsp.search import decision, kernel
 
 FORMS = ["plain", "njit", "cfunc", "ctypes", "address"]
 PART = gsp.ingredients
@@ -269,10 +270,8 @@ def test_a_users_function_is_compiled_once(walk_model):
 
 def test_another_recipe_and_another_model_compile_no_kernel_anew(walk_model, random_model):
     def signatures():
-        entries = (compilation.compiled_entry(function, True) for function in (engine.kernel.search, engine.decision.decide))
-        return [len(entry.signatures) for entry in entries]
-
-    from gymnasium_gsp.search import engine
+        loops = (kernel.search, decision.decide)
+        return [len(compilation.compiled_entry(loop, True).signatures) for loop in loops]
 
     gsp.plan(walk_model, 4, "uct", 5, seed=0, steps_left=6)
     assert signatures() == [1, 1]

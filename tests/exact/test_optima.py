@@ -30,7 +30,6 @@ RUNNING = [[0.0238, 0.0475], [0.525, 0.95]]
 def test_shipped_optima_are_those_of_the_registry():
     assert shipped_optima().keys() == {benchmark.id for benchmark in BENCHMARKS}
     for benchmark in BENCHMARKS:
-        assert round(shipped_optima()[benchmark.id], 7) == round(benchmark.optimum, 7)
         assert optimum(gym.make(benchmark.id)) == shipped_optima()[benchmark.id]
 
 

@@ -143,3 +143,13 @@ def test_arguments_of_a_constructor_are_read_off_its_attributes():
     sibling = gsp.make_agent("uct", env)._live.sibling
     assert (sibling.raw.length, sibling.raw.slip) == (9, 0.25)
     assert "length=9" in sibling.origin
+
+
+def test_no_family_is_imported_before_it_is_used():
+    import subprocess
+    import sys
+
+    families = "minigrid highway_env pyRDDLGym mujoco Box2D ale_py pygame torch"
+    code = f"import sys, gymnasium_gsp.models.check; print([m for m in {families.split()!r} if m in sys.modules])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"

@@ -1,0 +1,40 @@
+"""BRUE: best recommendation with uniform exploration.
+
+Z. Feldman and C. Domshlak, Simple regret optimization in online planning for Markov decision processes, Journal of
+Artificial Intelligence Research 51, 2014 (first: Online planning in MDPs: rationality and optimization, 2012).  Finding
+out which action is best and finding out how good it is are separated.  Each simulation explores uniformly up to a
+switching point and from there follows the best estimates so far; the return from there is an estimate for the action at
+the switching point and for nothing else, so no estimate is spoilt by exploration below it.  The switching points take
+turns over the steps of the horizon, and the probability of recommending a bad action falls exponentially.
+
+Departures from the paper:
+    1. The first simulation switches at the root, the others go up from the deepest step, as printed; printed, the root
+       would learn nothing before the turn is over, and 200 steps are many for a budget of 64.
+    2. The default horizon is 3 steps, and the return behind it that of a playout with uniform actions; in the paper
+       the process ends there.  `horizon=StepsLeft()` and the preset "paper" look to the end as printed.
+    3. A simulation that ends before its switching point teaches nothing, as printed.
+    4. The preset "paper" is the algorithm as printed with discount 1.  The paper measures other environments, and the
+       algorithm has no constants to select.
+"""
+
+from typing import Any
+
+from gymnasium_gsp.agents.registry import algorithm
+from gymnasium_gsp.search.horizon import FixedHorizon, StepsLeft
+from gymnasium_gsp.search.switching_planner import Switching
+
+_BENCHMARKS = ("FrozenLake", "PassengerGrid", "FactoredRiverSwim", "SysAdminRing", "FourRooms")
+_PAPER: dict[str, dict[str, Any]] = {
+    "*": {"horizon": StepsLeft(), "discount": 1.0},
+    **{name: {} for name in _BENCHMARKS},
+}
+
+
+@algorithm("brue", "Feldman and Domshlak 2014", {"paper": _PAPER})
+def brue(**slots: Any) -> Switching:
+    """BRUE on states at the same time of the episode.
+
+    Args:
+        **slots: fields of `Switching`.
+    """
+    return Switching(horizon=FixedHorizon(3)).changed(**slots)

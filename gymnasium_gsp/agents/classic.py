@@ -1,0 +1,95 @@
+"""Two planners from which Power-UCT descends: UCT with the maximum as backup, and Fixed-Depth MCTS.
+
+MaxUCT: T. Keller and M. Helmert, Trial-based heuristic tree search for finite horizon MDPs, ICAPS 2013.
+Fixed-Depth MCTS: D. Shah, Q. Xie and Z. Xu, Non-asymptotic analysis of Monte Carlo tree search, SIGMETRICS 2020; under
+the same title in Operations Research, 2022.
+"""
+
+import math
+from typing import Any
+
+from gymnasium_gsp.agents.registry import algorithm
+from gymnasium_gsp.search.backup import PowerMean
+from gymnasium_gsp.search.horizon import FixedHorizon, StepsLeft
+from gymnasium_gsp.search.recipe import Recipe
+from gymnasium_gsp.search.selection import UCB1, PolynomialBonus
+
+_UCT: dict[str, dict[str, Any]] = {
+    "*": {"discount": 1.0, "scale": "raw", "estimator": "running"},
+    "FrozenLake": {"c": 1.5},
+    "PassengerGrid": {"c": 1.5},
+    "FactoredRiverSwim": {"c": 0.5},
+    "SysAdminRing": {"c": 1.5},
+    "FourRooms": {"c": 1.0},
+}
+_FIXED_DEPTH: dict[str, dict[str, Any]] = {
+    "*": {"discount": 1.0, "scale": "raw", "depth": None},
+    "FrozenLake": {"c": 1.5},
+    "PassengerGrid": {"c": 1.5},
+    "FactoredRiverSwim": {"c": 1.5},
+    "SysAdminRing": {"c": 0.5},
+    "FourRooms": {"c": 1.0},
+}
+
+
+@algorithm("uct-max", "Keller and Helmert 2013", {"paper": _UCT})
+def uct_max(*, c: float = 1.0 / math.sqrt(2.0), scale: str = "range", **slots: Any) -> Recipe:
+    """UCT with the maximum as backup: UCB1 on a tree, and a node is worth its best action.
+
+    As UCT it descends by UCB1, adds one node a simulation and plays it out.  But an action's value is computed from the
+    values that its outcomes have now, weighted by how often they came, and a node's value is that of its best action.
+    Bad actions tried for exploration then no longer pull their parent down.
+
+    Departures:
+        1. The default C is 1 / sqrt(2) times the observed range of returns, as for `uct`; Keller and Helmert scale by
+           the node's value.
+        2. Untried actions are taken first, and new nodes are played out, where PROST initialises all successors by a
+           heuristic.
+        3. The preset "paper" has the constants that the GS-Power-UCT paper selected for UCT, discount 1, and averages
+           an action's targets as they were: so the paper's figures for UCT come out (docs/algorithms.md).
+
+    Args:
+        c: exploration constant.
+        scale: "raw", or "range" to multiply it by the observed range of returns.
+        **slots: other choices for slots of the recipe.
+    """
+    base = Recipe(
+        key="path",
+        selection=UCB1(c, scale),  # type: ignore[arg-type]
+        backup=PowerMean(math.inf),
+        estimator="current",
+    )
+    return base.changed(**slots)
+
+
+@algorithm("fixed-depth-mcts", "Shah, Xie and Xu 2022", {"paper": _FIXED_DEPTH})
+def fixed_depth_mcts(*, c: float = 0.5, scale: str = "range", depth: int | None = 10, **slots: Any) -> Recipe:
+    """Fixed-Depth MCTS: the polynomial bonus N(s)^(1/4) / N(s,a)^(1/2) on a tree of fixed depth.
+
+    Every simulation selects actions down to the same depth, adding the nodes that are missing, and asks there for a
+    value.  An action's value is the mean of the sampled returns.  The bonus is polynomial, because the logarithm of
+    UCT does not cover the returns of a tree, which are not independent and whose means move.
+
+    Departures:
+        1. The paper has deterministic transitions; here a node is a path of actions and outcomes.
+        2. Its value function at the leaves is a playout with uniform actions, unless `evaluation` says otherwise.
+        3. The paper's exponents are alpha / xi and 1 - eta with eta in [1/2, 1); here eta = 1/2, and its constant
+           beta^(1/xi), one per depth, is C at every depth.  The default C is scaled by the observed range of returns.
+        4. The preset "paper" has the constants that the GS-Power-UCT paper selected for Power-UCT, whose bonus it is,
+           discount 1, and the steps that are left as depth; that paper gives no figures for this planner.
+
+    Args:
+        c: exploration constant.
+        scale: "raw", or "range" to multiply it by the observed range of returns.
+        depth: steps from the root; None for the steps that are left.
+        **slots: other choices for slots of the recipe.
+    """
+    base = Recipe(
+        key="path",
+        selection=PolynomialBonus(c, scale),  # type: ignore[arg-type]
+        target="return",
+        backup=PowerMean(1.0),
+        expansion="path",
+        horizon=StepsLeft() if depth is None else FixedHorizon(depth),
+    )
+    return base.changed(**slots)
