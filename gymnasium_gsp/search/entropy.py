@@ -211,6 +211,7 @@ class EntropyMixed(Ingredient):
         make_plain(self)
         _check_regularised(self.regulariser, self.temperature, self.scale)
         check_number("epsilon", self.epsilon, smallest=0.0, largest=1.0)
+        _check_switch("per_action", self.per_action)
 
     def params(self) -> tuple[float, ...]:
         head = (float(REGULARISERS.index(self.regulariser)), self.temperature, float(self.scale == "range"))
@@ -239,6 +240,7 @@ class SoftValue(Ingredient):
     def __post_init__(self) -> None:
         make_plain(self)
         _check_regularised(self.regulariser, self.temperature, self.scale)
+        _check_switch("non_expansive", self.non_expansive)
 
     def params(self) -> tuple[float, ...]:
         head = (float(REGULARISERS.index(self.regulariser)), self.temperature, float(self.scale == "range"))

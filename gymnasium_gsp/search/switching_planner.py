@@ -44,6 +44,11 @@ class Switching(Changeable):
         """What the paper's bound on the simple regret does not cover."""
         return ("the bound holds for states to the end of the process, not for a leaf that a playout evaluates",)
 
+    @property
+    def plays_to_the_end(self) -> bool:
+        """Whether every return counts all that is left of the episode, wherever the root stands."""
+        return isinstance(self.evaluation, Rollout) and self.evaluation.steps is None
+
     def searched(self) -> Recipe:
         """The slots that this loop shares with a `Recipe`, checked as there."""
         return Recipe(
@@ -60,9 +65,12 @@ class Switching(Changeable):
         """The recipe with its discount as it is with or without a known time limit.
 
         Raises:
-            RecipeError: if kept estimates would mix values that look to different ends.
+            RecipeError: if kept estimates would mix returns that look to different ends.
         """
-        return self.changed(discount=self.searched().settled(timed).discount)
+        frame = self.searched()
+        if self.plays_to_the_end:
+            frame = frame.changed(horizon=StepsLeft())
+        return self.changed(discount=frame.settled(timed).discount)
 
 
 def assemble_switching(model: Any, recipe: Switching) -> Assembly:
