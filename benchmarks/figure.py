@@ -1,6 +1,6 @@
 """Return against budget on three benchmarks, with 95 % intervals: `python benchmarks/figure.py` (needs matplotlib).
 
-Prints the figures behind the plot and writes docs/return-against-budget.svg.  About five minutes on two cores.
+Prints the figures behind the plot and writes docs/return-against-budget.svg.  Some minutes on two cores.
 """
 
 import argparse
@@ -23,7 +23,7 @@ PLANNERS = (
     ("gs-power-uct", "paper", "GS-Power-UCT as published"),
     ("gs-power-uct", None, "GS-Power-UCT, our defaults"),
 )
-BUDGETS = (16, 64, 256, 1024)
+BUDGETS = (16, 32, 64, 128, 256)
 TARGET = Path(__file__).parents[1] / "docs" / "return-against-budget.svg"
 
 

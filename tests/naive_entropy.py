@@ -1,4 +1,4 @@
-"""MENTS, RENTS and TENTS in the textbook search: the formulas as they are printed, and a trajectory that carries them."""
+"""MENTS, RENTS and TENTS in the textbook search: formulas as printed, and trajectories that carry their policies."""
 
 import math
 

@@ -15,7 +15,7 @@ from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.selection import UCB1, PolynomialBonus
 
 _UCT: dict[str, dict[str, Any]] = {
-    "*": {"discount": 1.0, "scale": "raw", "estimator": "running"},
+    "*": {"discount": 1.0, "scale": "raw"},
     "FrozenLake": {"c": 1.5},
     "PassengerGrid": {"c": 1.5},
     "FactoredRiverSwim": {"c": 0.5},
@@ -23,7 +23,7 @@ _UCT: dict[str, dict[str, Any]] = {
     "FourRooms": {"c": 1.0},
 }
 _FIXED_DEPTH: dict[str, dict[str, Any]] = {
-    "*": {"discount": 1.0, "scale": "raw", "depth": None},
+    "*": {"scale": "raw"},
     "FrozenLake": {"c": 1.5},
     "PassengerGrid": {"c": 1.5},
     "FactoredRiverSwim": {"c": 1.5},
@@ -45,8 +45,7 @@ def uct_max(*, c: float = 1.0 / math.sqrt(2.0), scale: str = "range", **slots: A
            the node's value.
         2. Untried actions are taken first, and new nodes are played out, where PROST initialises all successors by a
            heuristic.
-        3. The preset "paper" has the constants that the GS-Power-UCT paper selected for UCT, discount 1, and averages
-           an action's targets as they were: so the paper's figures for UCT come out (docs/algorithms.md).
+        3. The preset "paper" has the constants that the GS-Power-UCT paper selected for UCT, and discount 1.
 
     Args:
         c: exploration constant.
@@ -75,8 +74,9 @@ def fixed_depth_mcts(*, c: float = 0.5, scale: str = "range", depth: int | None 
         2. Its value function at the leaves is a playout with uniform actions, unless `evaluation` says otherwise.
         3. The paper's exponents are alpha / xi and 1 - eta with eta in [1/2, 1); here eta = 1/2, and its constant
            beta^(1/xi), one per depth, is C at every depth.  The default C is scaled by the observed range of returns.
-        4. The preset "paper" has the constants that the GS-Power-UCT paper selected for Power-UCT, whose bonus it is,
-           discount 1, and the steps that are left as depth; that paper gives no figures for this planner.
+        4. Depth 10; with playouts behind it the returns hardly depend on it (docs/algorithms.md).
+        5. The preset "paper" has the constants that the GS-Power-UCT paper selected for Power-UCT, whose bonus it is;
+           that paper gives no figures for this planner.
 
     Args:
         c: exploration constant.
