@@ -6,7 +6,7 @@ them are the fields of `Recipe`.
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.search.backup import PowerMean
@@ -18,6 +18,8 @@ from gymnasium_gsp.search.selection import PolynomialBonus, table1_row_failures
 
 class Changeable:
     """What every kind of recipe can do: a frozen dataclass whose slots can be given other choices."""
+
+    counts_every_simulation: ClassVar[bool] = True  # whether the root's visit counts add up to the simulations
 
     def changed(self, **slots: Any) -> Self:
         """The same recipe with other choices in the given slots.

@@ -25,6 +25,8 @@ class Switching(Changeable):
         retention: "decision", each decision starts afresh; "episode", estimates are kept until the episode ends.
     """
 
+    counts_every_simulation = False  # only those that switch at the root
+
     horizon: Any = StepsLeft()
     evaluation: Any = Rollout()
     discount: float | None = None
