@@ -4,6 +4,7 @@
 """
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import gymnasium_gsp.agents  # noqa: F401 (registers the algorithms)
@@ -49,13 +50,31 @@ def refreshed(text: str) -> str:
     Raises:
         ValueError: if a pair of markers is missing.
     """
-    for name, table in TABLES.items():
-        opening, closing = f"<!-- {name} -->\n\n", f"\n\n<!-- /{name} -->"
-        before, found, rest = text.partition(opening)
-        _, closed, after = rest.partition(closing)
+    return refilled(text, {name: table() for name, table in TABLES.items()})
+
+
+def opening(name: str) -> str:
+    """The marker before a part of a document that is written by a command."""
+    return f"<!-- {name} -->\n\n"
+
+
+def closing(name: str) -> str:
+    """The marker after it."""
+    return f"\n\n<!-- /{name} -->"
+
+
+def refilled(text: str, parts: Mapping[str, str]) -> str:
+    """A document with some parts written anew between their markers; all else stays.
+
+    Raises:
+        ValueError: if a pair of markers is missing.
+    """
+    for name, part in parts.items():
+        before, found, rest = text.partition(opening(name))
+        _, closed, after = rest.partition(closing(name))
         if not found or not closed:
-            raise ValueError(f"the markers {opening.strip()} and {closing.strip()} are missing")
-        text = before + opening + table() + closing + after
+            raise ValueError(f"the markers {opening(name).strip()} and {closing(name).strip()} are missing")
+        text = before + opening(name) + part + closing(name) + after
     return text
 
 
