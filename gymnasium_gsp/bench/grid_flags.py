@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from gymnasium_gsp.bench.grid import ALL, PAPER_BUDGETS, Grid, paper_grid
+from gymnasium_gsp.agents.registry import find_algorithm
+from gymnasium_gsp.bench.grid import ALL, PAPER_AGENTS, PAPER_BUDGETS, Grid, paper_grids
 from gymnasium_gsp.bench.grid_file import read_grids
 from gymnasium_gsp.bench.settings import parse_arguments, parse_settings
 from gymnasium_gsp.errors import RecipeError, unknown_name
@@ -57,7 +58,7 @@ def grids_of(what: str | None, flags: Flags) -> tuple[list[Grid], list[str]]:
     if flags.quick and what != PAPER:
         raise RecipeError("--quick belongs to `gsp bench paper`; give --budgets and --episodes instead")
     if what == PAPER:
-        return [_changed(paper_grid(flags.quick), flags)], []
+        return _changed_all(paper_grids(flags.quick), flags), []
     if what is None:
         return [_from_flags(flags)], []
     if not what.endswith(".toml") and not Path(what).exists():
@@ -91,21 +92,35 @@ def _from_flags(flags: Flags) -> Grid:
     return _changed(Grid(names_of(flags.envs), names_of(flags.agents), PAPER_BUDGETS), flags)
 
 
-def _changed(grid: Grid, flags: Flags) -> Grid:
-    """A grid with what the flags say in place of its own."""
+def _changed_all(grids: Sequence[Grid], flags: Flags) -> list[Grid]:
+    """The paper's grids with what the flags say; of their algorithms only those that the flags name."""
+    wanted = names_of(flags.agents or PAPER_AGENTS)
+    for agent in wanted:
+        find_algorithm(agent)
+    if others := [agent for agent in wanted if agent not in PAPER_AGENTS]:
+        raise RecipeError(
+            f"the paper's algorithms are {', '.join(PAPER_AGENTS)}, not {', '.join(others)}; without `paper`, --envs "
+            "and --agents take any"
+        )
+    kept = [(grid, [agent for agent in wanted if agent in grid.agents]) for grid in grids]
+    return [_changed(grid, replace(flags, agents=agents), wanted) for grid, agents in kept if agents]
+
+
+def _changed(grid: Grid, flags: Flags, elsewhere: Sequence[str] = ()) -> Grid:
+    """A grid with what the flags say in place of its own; of algorithms `elsewhere` they may speak too."""
     changes: dict[str, Any] = {}
     if flags.envs:
         changes["envs"] = names_of(flags.envs)
-    if flags.agents:
-        changes["agents"] = names_of(flags.agents)
-        changes["episodes"] = {name: n for name, n in grid.episodes.items() if name in (ALL, *changes["agents"])}
+    agents = names_of(flags.agents) if flags.agents else tuple(grid.agents)
+    changes["agents"] = agents
     if flags.budgets is not None:
         changes["budgets"] = budgets_of(flags.budgets)
     if flags.episodes:
-        given = by_algorithm("episodes", flags.episodes, int)
+        given = _without(by_algorithm("episodes", flags.episodes, int), agents, elsewhere)
         changes["episodes"] = {**({} if ALL in given else grid.episodes), **given}
     if flags.preset:
-        given = by_algorithm("preset", flags.preset, lambda word: None if word == "none" else word)
+        words = by_algorithm("preset", flags.preset, lambda word: None if word == "none" else word)
+        given = _without(words, agents, elsewhere)
         changes["presets"] = {**grid.presets, **given}
     if flags.settings:
         changes["options"] = parse_settings(flags.settings)
@@ -114,6 +129,11 @@ def _changed(grid: Grid, flags: Flags) -> Grid:
     if flags.seed is not None:
         changes["seed"] = flags.seed
     return replace(grid, **changes)
+
+
+def _without(values: dict[str, Any], agents: Sequence[str], elsewhere: Sequence[str]) -> dict[str, Any]:
+    """The values without those of algorithms that are not in this grid but elsewhere."""
+    return {name: value for name, value in values.items() if name in agents or name not in elsewhere}
 
 
 def names_of(texts: Iterable[str]) -> tuple[str, ...]:
