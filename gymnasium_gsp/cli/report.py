@@ -26,9 +26,11 @@ def report(
     ] = Path("report.html"),
     reference: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="The planner that the others are compared with; gs-power-uct if it is there."
-        ),
+        typer.Option(metavar="NAME", help="The planner that the others are compared with; by default gs-power-uct."),
+    ] = None,
+    modules: Annotated[
+        list[str] | None,
+        typer.Option("--import", metavar="MODULE", help="A module that registers environments of your own."),
     ] = None,
 ) -> None:
     """Write the benchmark's tables and figures: ours beside the published returns and the exact optimum."""
@@ -37,9 +39,11 @@ def report(
 
         check_extras()
         check_output(output)
+        from gymnasium_gsp.bench.grid_flags import import_modules
         from gymnasium_gsp.bench.report.contents import make_report
         from gymnasium_gsp.bench.store import Store
 
+        import_modules(modules or ())
         with Store(store, read_only=True) as opened:
             rows = opened.rows()
         found = make_report(rows, reference)
@@ -48,7 +52,7 @@ def report(
     for line in (*found.alarms, *found.warnings):
         print(line)
     if found.missing:
-        print(f"Not complete: {len(found.missing)} gaps, named in the report.")
+        print(f"Gaps in the grid: {len(found.missing)}, named in the report.")
     if left_out:
         print(f"No markers for, so not written: {', '.join(left_out)}.")
     print("written:", ", ".join(map(str, written)))

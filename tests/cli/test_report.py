@@ -47,7 +47,7 @@ def test_a_run_that_is_not_finished_is_shown_with_what_is_missing(store):
     with Store(store) as opened:
         opened.add(rows(np.ones(3), algorithm="ments", budget=16))
     answer = gsp("-o", "x.md")
-    assert "Not complete: 2 gaps" in answer.stdout
+    assert "Gaps in the grid: 2," in answer.stdout
     text = (store.parent / "x.md").read_text()
     assert "ments at 16: 3 episodes only in FrozenLake." in text
     assert "ments at 64: no episodes in FrozenLake." in text

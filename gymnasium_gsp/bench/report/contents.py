@@ -13,6 +13,7 @@ from gymnasium_gsp.bench.report.cells import (
     measure,
     planners_of,
 )
+from gymnasium_gsp.bench.report.commands import commands
 from gymnasium_gsp.bench.report.comparison import RESAMPLES, Paired, Score, paired, scored_environments, scores
 from gymnasium_gsp.bench.report.comparison_tables import (
     cost_table,
@@ -26,7 +27,7 @@ from gymnasium_gsp.bench.report.comparison_tables import (
 from gymnasium_gsp.bench.report.figures import Panel, return_panels, score_panel
 from gymnasium_gsp.bench.report.judgement import TOO_FEW
 from gymnasium_gsp.bench.report.provenance import Provenance, gaps, provenance
-from gymnasium_gsp.bench.report.table import DOWN, PLUS_MINUS, UP, Table
+from gymnasium_gsp.bench.report.table import DOWN, PLUS_MINUS, UP, Column, Table
 from gymnasium_gsp.bench.report.tables import ABOVE, MARKS, cell_table, optimum_in_words, return_table, verdict_table
 from gymnasium_gsp.bench.store import Row
 from gymnasium_gsp.errors import RecipeError, unknown_name
@@ -103,7 +104,7 @@ def make_report(rows: Sequence[Row], reference: str | None = None) -> Report:
         _paired_section(comparisons, planners, against),
         _overhead_section(measured),
         Section("cells", "Every cell", (), (), [cell_table(measured)], folded=True),
-        _origin_section(origin, measured),
+        _origin_section(origin, commands(rows)),
     ]
     return Report(
         "Planning benchmark",
@@ -177,13 +178,19 @@ def _overhead_section(measured: Sequence[Measurement]) -> Section:
     return Section("overhead", "Overhead", [about], (), tables)
 
 
-def _origin_section(origin: Provenance, measured: Sequence[Measurement]) -> Section:
+def _origin_section(origin: Provenance, played_by: Sequence[str]) -> Section:
     tables = [
+        Table(
+            "commands",
+            "Commands that play these cells",
+            [Column("command", "command", long=True)],
+            [(line,) for line in played_by],
+        ),
         count_table("versions", "Versions", "versions", origin.versions),
         count_table("machines", "Machines", "machine", origin.machines),
         recipe_table(origin),
     ]
-    return Section("origin", "Where the numbers come from", _how_to_play(origin, measured), (), tables)
+    return Section("origin", "Where the numbers come from", (), (), tables)
 
 
 def reference_planner(planners: Sequence[Planner], name: str | None) -> Planner:
@@ -253,10 +260,3 @@ def _about_score(measured: Sequence[Measurement]) -> list[str]:
 
 def _names(environments: Sequence[Environment]) -> str:
     return ", ".join(environment.label for environment in environments)
-
-
-def _how_to_play(origin: Provenance, measured: Sequence[Measurement]) -> list[str]:
-    """The seeds and settings that the rows were played with."""
-    presets = sorted({planner.preset or "none" for planner in planners_of(measured)})
-    seeds = ", ".join(map(str, origin.seeds))
-    return [f"Presets: {', '.join(presets)}. Seeds: {seeds}."]

@@ -68,7 +68,7 @@ def latex_tables(report: Report) -> str:
 
 def _summary(report: Report) -> str:
     lines = [markdown_text(report.summary)]
-    for title, notices in (("Alarm", report.alarms), ("Mind", report.warnings), ("Not complete", report.missing)):
+    for title, notices in (("Alarm", report.alarms), ("Mind", report.warnings), ("Gaps in the grid", report.missing)):
         if notices:
             lines.append(_list(title, notices))
     return "\n\n".join(lines)

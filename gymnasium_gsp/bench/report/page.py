@@ -39,7 +39,7 @@ def page(report: Report) -> str:
         "<main>",
         _notice("alarm", "Alarm", report.alarms),
         _notice("warning", "Mind", report.warnings),
-        _notice("missing", "Not complete", report.missing),
+        _notice("missing", "Gaps in the grid", report.missing),
         *(_section(report, section) for section in report.sections),
         "</main>",
         "</body>",

@@ -29,14 +29,12 @@ class Provenance:
         machines: how many episodes each machine made.
         recipes: the recipes by (algorithm, preset, options, environment with its arguments); more than one if they
             changed on the way.
-        seeds: of the runs.
         without_return: how many episodes have no finite return, and are counted nowhere.
     """
 
     versions: Mapping[str, int]
     machines: Mapping[str, int]
     recipes: Mapping[tuple[str, str, str, str], tuple[str, ...]]
-    seeds: tuple[int, ...]
     without_return: int
 
     def warnings(self) -> list[str]:
@@ -59,12 +57,11 @@ def provenance(rows: Iterable[Row]) -> Provenance:
     versions: Counter[str] = Counter()
     machines: Counter[str] = Counter()
     recipes: dict[tuple[str, str, str, str], dict[str, None]] = {}
-    seeds, without_return = set(), 0
+    without_return = 0
     for row in rows:
         cell = row.cell
         versions[row.versions] += 1
         machines[row.machine] += 1
-        seeds.add(cell.seed)
         without_return += not has_return(row.episode)
         key = cell.algorithm, cell.preset or "", cell.options, Environment(cell.env, cell.env_options).label
         recipes.setdefault(key, {})[row.recipe] = None
@@ -72,7 +69,6 @@ def provenance(rows: Iterable[Row]) -> Provenance:
         {in_words(found): count for found, count in versions.items()},
         {in_words(found): count for found, count in machines.items()},
         {key: tuple(found) for key, found in recipes.items()},
-        tuple(sorted(seeds)),
         without_return,
     )
 

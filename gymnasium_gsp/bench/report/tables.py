@@ -83,9 +83,9 @@ def cell_table(measured: Sequence[Measurement]) -> Table:
     )
     notes = (
         "z is the distance from the published mean in combined standard errors, with the rounding of the published "
-        "figure as one more error. The paper's plus or minus is twice the standard deviation of one episode; for GBOP it "
-        f"is taken for a standard error. With fewer than {FEW} episodes, or none that differ, the published spread of an "
-        "episode stands in for ours where it is larger.",
+        "figure as one more error. The paper's plus or minus is twice the standard deviation of one episode; for GBOP "
+        f"it is taken for a standard error. With fewer than {FEW} episodes, or none that differ, the published spread "
+        "of an episode stands in for ours where it is larger.",
         "The optimum is exact, by backward induction; where a reset draws a layout it is the mean over the layouts "
         "played. An alarm is a mean above it by more than 4.9 standard errors, four episodes at the lowest return seen "
         "there added: such a planner sees the future.",

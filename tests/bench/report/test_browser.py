@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from html import escape, unescape
 
 import numpy as np
 import pytest
@@ -17,22 +18,27 @@ from gymnasium_gsp.bench.report.page import POLICY, page
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium: apt-get install chromium")
 
-PROBE = """<script>
-const box = element => { const b = element.getBoundingClientRect(); return [b.left, b.right, b.width, b.height]; };
-const all = (what, where = document) => [...where.querySelectorAll(what)];
-document.body.dataset.seen = JSON.stringify({
-  title: document.title,
-  figures: all("figure svg").map(box),
-  lines: all("figure svg [id*=line2d] path").filter(path => path.getTotalLength() > 20).length,
-  texts: all("figure svg text").map(box),
-  tables: all("table").map(box),
-  frames: all(".scroll").map(box),
-  width: document.documentElement.clientWidth,
-  scroll: document.documentElement.scrollWidth,
-  ink: getComputedStyle(document.body).color,
-  paper: getComputedStyle(document.body).backgroundColor,
-});
-</script></body>"""
+# A window cannot be as narrow as a phone, a frame can.
+PROBE = """<!doctype html><iframe style="width: WIDTHpx; height: 900px; border: 0" srcdoc="PAGE"></iframe><script>
+const look = page => {
+  const box = element => { const b = element.getBoundingClientRect(); return [b.left, b.right, b.width, b.height]; };
+  const all = what => [...page.querySelectorAll(what)];
+  const style = page.defaultView.getComputedStyle(page.body);
+  return {
+    title: page.title,
+    figures: all("figure svg").map(box),
+    lines: all("figure svg [id*=line2d] path").filter(path => path.getTotalLength() > 20).length,
+    texts: all("figure svg text").map(box),
+    tables: all("table").map(box),
+    frames: all(".scroll").map(box),
+    width: page.documentElement.clientWidth,
+    scroll: page.documentElement.scrollWidth,
+    ink: style.color,
+    paper: style.backgroundColor,
+  };
+};
+onload = () => document.body.dataset.seen = JSON.stringify(look(frames[0].document));
+</script>"""
 
 
 def browse(address, folder, *arguments):
@@ -59,10 +65,11 @@ def seen(text, tmp_path):
 
     def measure(width, *arguments):
         probe = tmp_path / "probe.html"
-        probe.write_text(text.replace(POLICY, "").replace("</body>", PROBE))
-        dom, console = browse(probe, tmp_path / "profile", f"--window-size={width},900", "--dump-dom", *arguments)
+        content = escape(text.replace(POLICY, ""))
+        probe.write_text(PROBE.replace("WIDTH", str(width)).replace("PAGE", content))
+        dom, console = browse(probe, tmp_path / "profile", "--window-size=1400,1000", "--dump-dom", *arguments)
         assert console == []
-        return json.loads(re.search(r'data-seen="([^"]*)"', dom)[1].replace("&quot;", '"'))
+        return json.loads(unescape(re.search(r'data-seen="([^"]*)"', dom)[1]))
 
     return measure
 
