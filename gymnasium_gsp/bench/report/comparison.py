@@ -18,6 +18,7 @@ from gymnasium_gsp.bench.report.cells import (
     environments_of,
     planners_of,
 )
+from gymnasium_gsp.bench.report.judgement import FEWEST
 
 RESAMPLES = 2000
 SEED = 0  # of the bootstrap, so that a report is the same each time it is written
@@ -32,7 +33,7 @@ class Paired:
         first, second: the planners.
         episodes: how many both played.
         mean: mean difference in return, first minus second.
-        low, high: bootstrap interval of that mean at 95 %; None for a single episode.
+        low, high: bootstrap interval of that mean at 95 %; None for fewer than 5 episodes.
     """
 
     environment: Environment
@@ -68,13 +69,13 @@ def paired(measured: Sequence[Measurement]) -> Iterator[Paired]:
 
 
 def bootstrap_interval(differences: np.ndarray) -> tuple[float, float] | None:
-    """SciPy's bias-corrected bootstrap interval of a mean at 95 %; None for a single number.
+    """SciPy's bias-corrected bootstrap interval of a mean at 95 %; None for fewer than 5 numbers.
 
     Where all numbers are equal it is that number alone, and where the correction has no value, the percentiles.
     """
     from scipy.stats import bootstrap
 
-    if len(differences) < 2:
+    if len(differences) < FEWEST:
         return None
     if np.ptp(differences) == 0.0:
         return float(differences[0]), float(differences[0])

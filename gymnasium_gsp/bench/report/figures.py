@@ -130,12 +130,12 @@ def _return_panel(
             _draw_line(axes, [(budget, cell.mean, half_width(cell)) for cell, budget in here], lines[planner])
             published = [(budget, cell.published.mean) for cell, budget in here if cell.published is not None]
             _draw_published(axes, published, lines[planner])
-        optima = [cell.optimum for cell, _ in cells if cell.optimum is not None]
         if optima:
             _draw_level(axes, sum(optima) / len(optima))
-        if min(cell.mean for cell, _ in cells) >= 0.0:
-            axes.set_ylim(bottom=0.0)
+        theirs = [cell.published.mean for cell, _ in cells if cell.published is not None]
+        _look_at(axes, [cell.mean for cell, _ in cells] + optima + theirs)
 
+    optima = [cell.optimum for cell, _ in cells if cell.optimum is not None]
     best, at = max(cells, key=lambda item: item[0].mean)
     words = f"{environment.label}: the best mean return is {best.mean:.3f}, by {best.planner.label} at {at} simulations"
     return Panel(environment.label, "mean return", sorted({budget for _, budget in cells}), draw, words)
@@ -159,8 +159,7 @@ def score_panel(found: Sequence[Score], planners: Sequence[Planner]) -> Panel | 
             published = [(budget, score.published) for score, budget, _ in here if score.published is not None]
             _draw_published(axes, published, lines[planner])
         _draw_level(axes, 1.0)
-        if min(mean for _, _, mean in known) >= 0.0:
-            axes.set_ylim(bottom=0.0)
+        _look_at(axes, [1.0, *(mean for _, _, mean in known)])
 
     score, at, best = max(known, key=lambda item: item[2])
     words = f"Normalised score: the best is {best:.3f}, by {score.planner.label} at {at} simulations"
@@ -188,6 +187,14 @@ def _draw_published(axes: "Axes", points: Sequence[tuple[int, float]], line: Lin
 
 def _draw_level(axes: "Axes", optimum: float) -> None:
     axes.axhline(optimum, color=INK, linewidth=1.0, linestyle=OPTIMUM_DASHES)
+
+
+def _look_at(axes: "Axes", values: Sequence[float]) -> None:
+    """Show these values, from 0 on where none is negative; a band of few episodes may reach beyond."""
+    low, high = min(values), max(values)
+    low = low if low < 0.0 else 0.0
+    margin = 0.08 * (high - low) or 0.5
+    axes.set_ylim(low if low == 0.0 else low - margin, high + margin)
 
 
 def _finish(axes: "Axes", panel: Panel) -> None:

@@ -29,7 +29,8 @@ def fixed(digits: int, sign: str = "") -> Callable[[Cell], str]:
     """A format for numbers with so many decimals; nothing for None."""
 
     def write(value: Cell) -> str:
-        return "" if value is None else f"{value:{sign},.{digits}f}".replace("-", MINUS)
+        # adding 0 makes a plain zero of a negative one
+        return "" if value is None else f"{round(value, digits) + 0.0:{sign},.{digits}f}".replace("-", MINUS)
 
     return write
 

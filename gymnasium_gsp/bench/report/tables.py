@@ -48,9 +48,10 @@ def verdict_table(measured: Sequence[Measurement]) -> Table:
         Column("paper preset", "paper_preset", shown=False),
     )
     notes = [
-        f"A cell is one planner in one environment at one budget. Better and not reproduced: the mean differs from the "
-        f"published one by more than {SIGMAS} combined standard errors. Not judged: nothing was published, or there "
-        f"are fewer than {FEWEST} episodes."
+        "A cell is one planner in one environment at one budget. Better and not reproduced: the mean differs from the "
+        f"published one by more than {SIGMAS} combined standard errors. Reproduced: chance can explain the difference; "
+        "with few episodes it can explain much. Not judged: nothing was published, or there are fewer than "
+        f"{FEWEST} episodes."
     ]
     if others:
         notes.append(f"Compared with the published figures, but not with the paper's settings: {', '.join(others)}.")

@@ -18,14 +18,12 @@ def _no_warnings():
 
 
 def test_only_episodes_that_both_played_are_compared():
-    one = [row(algorithm="uct", index=index, total_reward=value) for index, value in enumerate([1.0, 2.0, 3.0])]
-    other = [
-        row(algorithm="ments", index=index, total_reward=value) for index, value in ((1, 1.0), (2, 1.0), (7, 50.0))
-    ]
+    one = [row(algorithm="uct", index=index, total_reward=float(index)) for index in range(7)]
+    other = [row(algorithm="ments", index=index, total_reward=1.0) for index in (1, 2, 3, 4, 6, 50)]
     (found,) = paired(measure(one + other))
     assert (found.first.algorithm, found.second.algorithm) == ("uct", "ments")
-    assert (found.episodes, found.mean) == (2, 1.5)
-    assert found.low <= 1.5 <= found.high
+    assert (found.episodes, found.mean) == (5, pytest.approx(2.2))  # of 0, 1, 2, 3, 5
+    assert found.low < 2.2 < found.high
 
 
 def test_episodes_of_different_seeds_are_no_pairs():
@@ -36,9 +34,10 @@ def test_episodes_of_different_seeds_are_no_pairs():
     ("differences", "interval"),
     [
         ([0.5], None),
-        ([0.5, 0.5, 0.5], (0.5, 0.5)),
+        ([0.0, 1.0, 0.0, 1.0], None),
+        ([0.5] * 5, (0.5, 0.5)),
         ([0.0] * 200, (0.0, 0.0)),
-        ([0.1 + 0.2, 0.3], (0.3, 0.3)),
+        ([0.1 + 0.2] * 3 + [0.3] * 3, (0.3, 0.3)),
     ],
 )
 def test_degenerate_samples_have_plain_answers(differences, interval):
@@ -46,7 +45,7 @@ def test_degenerate_samples_have_plain_answers(differences, interval):
     assert found == (interval if interval is None else pytest.approx(interval))
 
 
-@pytest.mark.parametrize("sample", [[0.0, 1.0], [0.0] * 199 + [1.0], [1.0] * 5 + [-7.0], [1e-300, 2e-300, 3e-300]])
+@pytest.mark.parametrize("sample", [[0.0] * 4 + [1], [0.0] * 199 + [1], [1.0] * 5 + [-7], [1e-300] * 4 + [3e-300]])
 def test_thin_samples_have_finite_intervals_around_the_mean(sample):
     low, high = bootstrap_interval(np.array(sample))
     assert math.isfinite(low)

@@ -14,7 +14,7 @@ TABLE = Table(
         Column("mark", "mark"),
         Column("hidden", "hidden", shown=False),
     ),
-    [(EVIL, 1234.5678, UP, 1), ("uct", None, f"+1 {DOWN}{BREAK}[0, 2]", 2), ("=cmd()", -0.004, "", 3)],
+    [(EVIL, 1234.5678, UP, 1), ("uct", None, f"+1 {DOWN}{BREAK}[0, 2]", 2), ("=cmd()", -4.25, "", 3)],
     ["A note with <b>."],
 )
 
@@ -41,7 +41,7 @@ def test_latex_sets_texts_as_they_are():
     text = latex(TABLE)
     assert r"\$g\$ \#h \textasciitilde{}i \textasciicircum{}j" in text
     assert r"A title \& more" in text
-    assert r"$-$0.00" in text
+    assert "$-$4.25" in text
     assert "_b" not in text.replace(r"\_b", "")
     assert text.count("{") - text.count(r"\{") == text.count("}") - text.count(r"\}")
 
@@ -54,3 +54,8 @@ def test_html_escapes_texts_and_names_marks():
     assert 'aria-label="better"' in text
     assert "<br><small>[0, 2]</small>" in text
     assert "1,234.57" in text
+
+
+def test_there_is_no_negative_zero():
+    assert [fixed(3, "+")(value) for value in (-0.0, -0.0001, 0.0)] == ["+0.000"] * 3
+    assert fixed(1)(-0.26) == "\N{MINUS SIGN}0.3"
