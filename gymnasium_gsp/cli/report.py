@@ -21,7 +21,7 @@ def report(
             metavar="PATH",
             help="report.html: one page with everything. x.md: a document with figures beside it; one that is there "
             "keeps what stands outside its markers <!-- NAME --> and <!-- /NAME -->. x.csv: every cell at full "
-            "precision. x.tex: tables for LaTeX. x.svg, x.pdf, x.png: the figure. A folder: all of them.",
+            "precision. x.tex: tables for LaTeX. x.svg, x.pdf, x.png: return against budget. A folder: all of them.",
         ),
     ] = Path("report.html"),
     reference: Annotated[

@@ -24,13 +24,15 @@ from gymnasium_gsp.bench.report.comparison_tables import (
     score_grid,
     score_table,
 )
-from gymnasium_gsp.bench.report.figures import Panel, return_panels, score_panel
+from gymnasium_gsp.bench.report.figures import Panel, marks_of, return_panels, score_panel
 from gymnasium_gsp.bench.report.judgement import TOO_FEW
 from gymnasium_gsp.bench.report.provenance import Provenance, gaps, provenance
 from gymnasium_gsp.bench.report.table import DOWN, PLUS_MINUS, UP, Column, Table
 from gymnasium_gsp.bench.report.tables import ABOVE, MARKS, cell_table, optimum_in_words, return_table, verdict_table
 from gymnasium_gsp.bench.store import Row
 from gymnasium_gsp.errors import RecipeError, unknown_name
+
+FIGURE = "figure"  # the section with the paper's figure
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class Report:
         warnings: what makes the rows less than one experiment, such as mixed versions.
         missing: what of the grid is not there yet.
         planners: in the order of the tables.
+        marks: what the figures show beside the planners' lines.
         sections: its parts, in order.
         data: the tables that CSV files are written from, at full precision.
     """
@@ -75,6 +78,7 @@ class Report:
     warnings: Sequence[str]
     missing: Sequence[str]
     planners: Sequence[Planner]
+    marks: Sequence[str]
     sections: Sequence[Section]
     data: Sequence[Table]
 
@@ -98,7 +102,7 @@ def make_report(rows: Sequence[Row], reference: str | None = None) -> Report:
     comparisons, normalised = list(paired(measured)), scores(measured)
     sections = [
         Section("verdicts", "Verdicts", [headline(measured)], (), [verdict_table(measured)]),
-        Section("figure", "Return against budget", [_about_figure(measured)], return_panels(measured)),
+        Section(FIGURE, "Return against budget", [_about_figure(measured)], return_panels(measured)),
         _score_section(measured, normalised),
         *_environment_sections(measured),
         _paired_section(comparisons, planners, against),
@@ -113,6 +117,7 @@ def make_report(rows: Sequence[Row], reference: str | None = None) -> Report:
         origin.warnings(),
         [str(gap) for gap in gaps(measured)],
         planners,
+        marks_of(measured),
         [section for section in sections if section.panels or section.tables],
         [cell_table(measured), score_table(normalised), paired_table(comparisons)],
     )

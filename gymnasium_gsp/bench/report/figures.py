@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 COLOURS = ("#6b6b6b", "#2a8fc7", "#00805e", "#a8478a", "#c65102", "#3a3f8f", "#8a6d00", "#0a58a6")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", "--", "-.", ":")
-OPTIMUM_DASHES = (0, (5, 3))
+PUBLISHED, OPTIMUM = "published", "exact optimum"
+_MARK_LOOKS: Any = {
+    PUBLISHED: {"marker": "_", "linestyle": "", "markersize": 9, "markeredgewidth": 1.6},
+    OPTIMUM: {"linestyle": (0, (5, 3)), "linewidth": 1.0},
+}
 NORMAL = 1.96  # 95 % of a normal distribution
 INK, GRID = "#1f2328", "#d5d9de"
 _TIMELESS: Any = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same numbers give the same file
@@ -182,11 +186,11 @@ def _draw_line(axes: "Axes", points: Sequence[tuple[int, float, float | None]], 
 
 def _draw_published(axes: "Axes", points: Sequence[tuple[int, float]], line: Line) -> None:
     budgets, means = [point[0] for point in points], [point[1] for point in points]
-    axes.plot(budgets, means, color=COLOURS[line.number], linestyle="", marker="_", markersize=9, markeredgewidth=1.6)
+    axes.plot(budgets, means, color=COLOURS[line.number], **_MARK_LOOKS[PUBLISHED])
 
 
 def _draw_level(axes: "Axes", optimum: float) -> None:
-    axes.axhline(optimum, color=INK, linewidth=1.0, linestyle=OPTIMUM_DASHES)
+    axes.axhline(optimum, color=INK, **_MARK_LOOKS[OPTIMUM])
 
 
 def _look_at(axes: "Axes", values: Sequence[float]) -> None:
@@ -250,12 +254,22 @@ def _variables() -> dict[str, str]:
     return {"--ink": INK, "--grid": GRID, **{f"--s{number}": colour for number, colour in enumerate(COLOURS)}}
 
 
-def figure_file(panels: Sequence[Panel], planners: Sequence[Planner], kind: str) -> bytes:
+def marks_of(measured: Sequence[Measurement]) -> list[str]:
+    """What is drawn beside the planners' lines."""
+    there = {
+        PUBLISHED: any(cell.published is not None for cell in measured),
+        OPTIMUM: any(cell.optimum is not None for cell in measured),
+    }
+    return [mark for mark, drawn in there.items() if drawn]
+
+
+def figure_file(panels: Sequence[Panel], planners: Sequence[Planner], marks: Sequence[str], kind: str) -> bytes:
     """All panels and a legend as one file.
 
     Args:
         panels: what to draw, at least one.
         planners: whose lines are named in the legend.
+        marks: what else is, as `marks_of` says.
         kind: svg, pdf or png.
     """
     import matplotlib as mpl
@@ -269,8 +283,7 @@ def figure_file(panels: Sequence[Panel], planners: Sequence[Planner], kind: str)
             _finish(figure.add_subplot(down, across, number + 1), panel)
         lines = lines_of(planners)
         handles = [Line2D([], [], markersize=4.5, label=item.label, **lines[item].look) for item in planners]
-        handles.append(Line2D([], [], color=INK, marker="_", linestyle="", markersize=9, label="published"))
-        handles.append(Line2D([], [], color=INK, linestyle=OPTIMUM_DASHES, linewidth=1.0, label="exact optimum"))
+        handles += [Line2D([], [], color=INK, label=mark, **_MARK_LOOKS[mark]) for mark in marks]
         figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 2 * across), frameon=False)
         file = io.BytesIO()
         figure.savefig(file, format=kind, dpi=150, facecolor="white", metadata=_TIMELESS.get(kind))

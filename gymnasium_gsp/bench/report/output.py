@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
-from gymnasium_gsp.bench.report.contents import Report, Section
+from gymnasium_gsp.bench.report.contents import FIGURE, Report, Section
 from gymnasium_gsp.bench.report.document import figure_name, latex_tables, new_document, updated_document
 from gymnasium_gsp.bench.report.figures import figure_file
 from gymnasium_gsp.bench.report.page import page
@@ -101,7 +101,7 @@ def _make(report: Report, file: Path, files: dict[Path, bytes]) -> list[str]:
                 files[file.with_name(figure_name(file.stem, section))] = _figure(report, [section], "svg")
         return left_out
     if kind in FIGURES:
-        files[file] = _figure(report, report.sections, kind[1:])
+        files[file] = _figure(report, [section for section in report.sections if section.name == FIGURE], kind[1:])
     elif kind == ".csv":
         files[file] = csv_text(report.data[0]).encode()
     elif kind == ".tex":
@@ -130,7 +130,7 @@ def _figure(report: Report, sections: Sequence[Section], kind: str) -> bytes:
     panels = [panel for section in sections for panel in section.panels]
     if not panels:
         raise RecipeError("there is nothing to draw: no budget is a number of simulations")
-    return figure_file(panels, report.planners, kind)
+    return figure_file(panels, report.planners, report.marks, kind)
 
 
 def _write(files: Mapping[Path, bytes]) -> None:

@@ -5,7 +5,7 @@ from html import escape
 from pathlib import Path
 
 from gymnasium_gsp.bench.report.contents import Report, Section
-from gymnasium_gsp.bench.report.figures import MARKERS, lines_of, panel_svg
+from gymnasium_gsp.bench.report.figures import MARKERS, OPTIMUM, PUBLISHED, lines_of, panel_svg
 from gymnasium_gsp.bench.report.table import html
 
 STYLE = Path(__file__).with_name("page.css")
@@ -108,14 +108,13 @@ _SHAPES = {
 }
 
 
+_MARKS = {PUBLISHED: '<path d="M7 5h8"/>', OPTIMUM: '<path d="M0 5H22" stroke-dasharray="5 3"/>'}
+
+
 def _legend(report: Report) -> str:
     swatches = _swatches(report)
     items = [f"<li>{swatches[planner.label]}{escape(planner.label)}</li>" for planner in report.planners]
-    items.append(
-        '<li><svg class="swatch ink" viewBox="0 0 22 10" aria-hidden="true"><path d="M7 5h8"/></svg>published</li>'
-    )
-    items.append(
-        '<li><svg class="swatch ink" viewBox="0 0 22 10" aria-hidden="true"><path d="M0 5H22" stroke-dasharray="5 3"/>'
-        "</svg>exact optimum</li>"
-    )
+    for mark in report.marks:
+        drawn = f'<svg class="swatch ink" viewBox="0 0 22 10" aria-hidden="true">{_MARKS[mark]}</svg>'
+        items.append(f"<li>{drawn}{escape(mark)}</li>")
     return f'<ul class="legend">{"".join(items)}</ul>'
