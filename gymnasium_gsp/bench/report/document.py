@@ -59,7 +59,10 @@ def updated_document(text: str, report: Report, stem: str) -> tuple[str, list[st
 
 def latex_tables(report: Report) -> str:
     """All tables, to be read into a LaTeX document with the packages `booktabs` and `longtable`."""
-    lines = [r"% \usepackage{booktabs,longtable}", f"% {latex_text(report.summary)}"]
+    lines = [
+        r"% \usepackage{booktabs,longtable}; tables of eight budgets want a landscape page",
+        f"% {latex_text(report.summary)}",
+    ]
     for section in report.sections:
         if section.name != "origin":
             lines += ["", f"% {latex_text(section.title)}", *(latex(table) for table in section.tables)]

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gymnasium_gsp.bench.published import published_rewards
 from gymnasium_gsp.bench.report.cells import (
     Environment,
     Measurement,
@@ -16,15 +15,16 @@ from gymnasium_gsp.bench.report.cells import (
     planners_of,
 )
 from gymnasium_gsp.bench.report.comparison import Score
+from gymnasium_gsp.bench.report.judgement import FEWEST
+from gymnasium_gsp.bench.report.lines import COLOURS, Line, lines_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Eight colours that colour-blind readers can tell apart, dark enough for white paper, each with a marker of its own.
-COLOURS = ("#6b6b6b", "#2a8fc7", "#00805e", "#a8478a", "#c65102", "#3a3f8f", "#8a6d00", "#0a58a6")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-DASHES = ("-", "--", "-.", ":")
+ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
+_WIDE, _HIGH = 3.7, 2.9  # of a panel, in inches
+LETTERS_PER_INCH = 12  # of the font in figures
 PUBLISHED, OPTIMUM = "published", "exact optimum"
 _MARK_LOOKS: Any = {
     PUBLISHED: {"marker": "_", "linestyle": "", "markersize": 9, "markeredgewidth": 1.6},
@@ -54,42 +54,6 @@ _STYLE: Any = {
     "xtick.color": INK,
     "ytick.color": INK,
 }
-
-
-@dataclass(frozen=True)
-class Line:
-    """How a planner is drawn, everywhere.
-
-    Attributes:
-        number: of its colour and marker.
-        round: how often all colours were used before; decides the dashes.
-    """
-
-    number: int
-    round: int
-
-    @property
-    def look(self) -> dict[str, Any]:
-        """What matplotlib wants to know."""
-        return {
-            "color": COLOURS[self.number],
-            "marker": MARKERS[self.number],
-            "linestyle": DASHES[self.round % len(DASHES)],
-        }
-
-
-def lines_of(planners: Sequence[Planner]) -> dict[Planner, Line]:
-    """The line of each planner: the published algorithms have one of their own, the others take what is free."""
-    published = list(dict.fromkeys(algorithm for _, algorithm, _ in published_rewards()))
-    places: dict[Planner, int] = {}
-    for planner in planners:
-        if planner.algorithm in published and published.index(planner.algorithm) not in places.values():
-            places[planner] = published.index(planner.algorithm)
-    free = iter(number for number in range(len(planners) + len(published)) if number not in places.values())
-    for planner in planners:
-        if planner not in places:
-            places[planner] = next(free)
-    return {planner: Line(place % len(COLOURS), place // len(COLOURS)) for planner, place in places.items()}
 
 
 @dataclass(frozen=True)
@@ -132,13 +96,16 @@ def _return_panel(
         for planner in planners_of([cell for cell, _ in cells]):
             here = [(cell, budget) for cell, budget in cells if cell.planner == planner]
             _draw_line(axes, [(budget, cell.mean, half_width(cell)) for cell, budget in here], lines[planner])
-            published = [(budget, cell.published.mean) for cell, budget in here if cell.published is not None]
-            _draw_published(axes, published, lines[planner])
+            if planner in first:
+                published = [(budget, cell.published.mean) for cell, budget in here if cell.published is not None]
+                _draw_published(axes, published, lines[planner])
         if optima:
             _draw_level(axes, sum(optima) / len(optima))
         theirs = [cell.published.mean for cell, _ in cells if cell.published is not None]
-        _look_at(axes, [cell.mean for cell, _ in cells] + optima + theirs)
+        halves = [(cell.mean, half_width(cell) or 0.0) for cell, _ in cells if len(cell.returns) >= FEWEST]
+        _look_at(axes, [cell.mean for cell, _ in cells] + optima + theirs, halves)
 
+    first = _first_of_each_algorithm([cell.planner for cell, _ in cells])
     optima = [cell.optimum for cell, _ in cells if cell.optimum is not None]
     best, at = max(cells, key=lambda item: item[0].mean)
     words = f"{environment.label}: the best mean return is {best.mean:.3f}, by {best.planner.label} at {at} simulations"
@@ -152,6 +119,8 @@ def score_panel(found: Sequence[Score], planners: Sequence[Planner]) -> Panel | 
     if not known:
         return None
 
+    first = _first_of_each_algorithm(planners)
+
     def draw(axes: "Axes") -> None:
         for planner in planners:
             here = [item for item in known if item[0].planner == planner]
@@ -160,15 +129,24 @@ def score_panel(found: Sequence[Score], planners: Sequence[Planner]) -> Panel | 
                 for score, budget, mean in here
             ]
             _draw_line(axes, points, lines[planner])
-            published = [(budget, score.published) for score, budget, _ in here if score.published is not None]
-            _draw_published(axes, published, lines[planner])
+            if planner in first:
+                published = [(budget, score.published) for score, budget, _ in here if score.published is not None]
+                _draw_published(axes, published, lines[planner])
         _draw_level(axes, 1.0)
-        _look_at(axes, [1.0, *(mean for _, _, mean in known)])
+        _look_at(axes, [1.0, *(mean for _, _, mean in known)], ())
 
     score, at, best = max(known, key=lambda item: item[2])
     words = f"Normalised score: the best is {best:.3f}, by {score.planner.label} at {at} simulations"
     budgets = sorted({budget for _, budget, _ in known})
     return Panel("Normalised score", "mean of return / optimum", budgets, draw, words)
+
+
+def _first_of_each_algorithm(planners: Sequence[Planner]) -> set[Planner]:
+    """Who shows the published figures of an algorithm that several planners are settings of."""
+    first: dict[str, Planner] = {}
+    for planner in planners:
+        first.setdefault(planner.algorithm, planner)
+    return set(first.values())
 
 
 def _draw_line(axes: "Axes", points: Sequence[tuple[int, float, float | None]], line: Line) -> None:
@@ -193,12 +171,24 @@ def _draw_level(axes: "Axes", optimum: float) -> None:
     axes.axhline(optimum, color=INK, **_MARK_LOOKS[OPTIMUM])
 
 
-def _look_at(axes: "Axes", values: Sequence[float]) -> None:
-    """Show these values, from 0 on where none is negative; a band of few episodes may reach beyond."""
-    low, high = min(values), max(values)
-    low = low if low < 0.0 else 0.0
-    margin = 0.08 * (high - low) or 0.5
+def _look_at(axes: "Axes", values: Sequence[float], bands: Sequence[tuple[float, float]]) -> None:
+    """Show these values and bands, from 0 on where no value is negative; a band of few episodes may reach beyond.
+
+    Args:
+        axes: where.
+        values: means and levels.
+        bands: middle and half width.
+    """
+    ends = [end for middle, half in bands for end in (middle - half, middle + half)]
+    low, high = min([*values, *ends]), max([*values, *ends])
+    if min(values) >= 0.0:
+        low = 0.0
+    margin = 0.05 * (high - low) or 0.5
     axes.set_ylim(low if low == 0.0 else low - margin, high + margin)
+
+
+def _shortened(words: str, most: int) -> str:
+    return words if len(words) <= most else words[: most - 1] + ELLIPSIS
 
 
 def _finish(axes: "Axes", panel: Panel) -> None:
@@ -208,7 +198,7 @@ def _finish(axes: "Axes", panel: Panel) -> None:
         axes.set_xscale("log", base=2)
     axes.set_xticks(panel.budgets, [str(budget) for budget in panel.budgets])
     axes.minorticks_off()
-    axes.set_title(panel.title)
+    axes.set_title(_shortened(panel.title, 32))
     axes.set_ylabel(panel.label)
     axes.set_xlabel("simulations per decision")
 
@@ -277,14 +267,17 @@ def figure_file(panels: Sequence[Panel], planners: Sequence[Planner], marks: Seq
 
     across = 2 if len(panels) == 4 else min(3, len(panels))
     down = -(-len(panels) // across)
+    lines = lines_of(planners)
     with mpl.rc_context(_STYLE):
-        figure = _figure(3.7 * across, 2.9 * down + 0.7)
+        handles = [Line2D([], [], markersize=4.5, label=_shortened(p.label, 80), **lines[p].look) for p in planners]
+        handles += [Line2D([], [], color=INK, label=mark, **_MARK_LOOKS[mark]) for mark in marks]
+        longest = max(len(str(handle.get_label())) for handle in handles)
+        fitting = max(1, int(_WIDE * across * LETTERS_PER_INCH) // (longest + 8))
+        columns = min(len(handles), 2 * across, fitting)
+        figure = _figure(_WIDE * across, _HIGH * down + 0.3 + 0.2 * -(-len(handles) // columns))
         for number, panel in enumerate(panels):
             _finish(figure.add_subplot(down, across, number + 1), panel)
-        lines = lines_of(planners)
-        handles = [Line2D([], [], markersize=4.5, label=item.label, **lines[item].look) for item in planners]
-        handles += [Line2D([], [], color=INK, label=mark, **_MARK_LOOKS[mark]) for mark in marks]
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 2 * across), frameon=False)
+        figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
         file = io.BytesIO()
         figure.savefig(file, format=kind, dpi=150, facecolor="white", metadata=_TIMELESS.get(kind))
     return file.getvalue()

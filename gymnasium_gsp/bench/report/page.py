@@ -5,7 +5,8 @@ from html import escape
 from pathlib import Path
 
 from gymnasium_gsp.bench.report.contents import Report, Section
-from gymnasium_gsp.bench.report.figures import MARKERS, OPTIMUM, PUBLISHED, lines_of, panel_svg
+from gymnasium_gsp.bench.report.figures import OPTIMUM, PUBLISHED, panel_svg
+from gymnasium_gsp.bench.report.lines import MARKERS, lines_of
 from gymnasium_gsp.bench.report.table import html
 
 STYLE = Path(__file__).with_name("page.css")

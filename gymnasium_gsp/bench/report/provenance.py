@@ -101,7 +101,9 @@ class Gap:
     def __str__(self) -> str:
         had = f"{self.episodes} episodes only" if self.episodes else "no episodes"
         places = ", ".join(environment.label for environment in self.environments)
-        return f"{self.planner.label} at {self._span}: {had} in {'any environment' if self.everywhere else places}."
+        if self.everywhere:
+            places = "every environment" if self.episodes else "any environment"
+        return f"{self.planner.label} at {self._span}: {had} in {places}."
 
     @property
     def _span(self) -> str:

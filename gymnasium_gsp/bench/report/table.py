@@ -156,19 +156,27 @@ def latex_text(words: str) -> str:
 def latex(table: Table) -> str:
     """The table as a `longtable` with rules of `booktabs`, its notes below it."""
     heading = " & ".join(latex_text(column.title) for column in table.visible()) + r" \\"
-    body = [" & ".join(map(latex_text, row)) + r" \\" for row in table.cells()]
+    body = [" & ".join(map(_latex_cell, row)) + r" \\" for row in table.cells()]
     return "\n".join(
         [
+            r"{\scriptsize\setlength{\tabcolsep}{3pt}",
             r"\begin{longtable}{" + "".join("r" if column.number else "l" for column in table.visible()) + "}",
             rf"\caption{{{latex_text(table.title)}}}\label{{tab:{table.name}}}\\",
             rf"\toprule {heading} \midrule \endfirsthead",
             rf"\toprule {heading} \midrule \endhead",
             r"\bottomrule \endfoot",
             *body,
-            r"\end{longtable}",
+            r"\end{longtable}}",
             *(rf"\noindent {latex_text(note)}\par" for note in table.notes),
         ]
     )
+
+
+def _latex_cell(words: str) -> str:
+    first, broken, rest = words.partition(BREAK)
+    if not broken:
+        return latex_text(words)
+    return rf"\shortstack[r]{{{latex_text(first)}\\\relax {latex_text(rest)}}}"  # \relax: [ is no length
 
 
 def html(table: Table, swatches: Mapping[str, str] | None = None) -> str:

@@ -12,7 +12,7 @@ from invented_rows import paper, rows
 from matplotlib.image import imread
 
 from gymnasium_gsp.bench.report.contents import make_report
-from gymnasium_gsp.bench.report.figures import COLOURS
+from gymnasium_gsp.bench.report.lines import COLOURS
 from gymnasium_gsp.bench.report.page import POLICY, page
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -9,7 +9,7 @@ from invented_rows import paper, row, rows
 
 from gymnasium_gsp import RecipeError
 from gymnasium_gsp.bench.report.contents import make_report
-from gymnasium_gsp.bench.report.figures import COLOURS, lines_of
+from gymnasium_gsp.bench.report.lines import COLOURS, lines_of
 from gymnasium_gsp.bench.report.output import check_extras, check_output, write_report
 from gymnasium_gsp.bench.report.page import STYLE, page
 
