@@ -105,14 +105,16 @@ class _Queue:
     """What is still to be handed out.
 
     Every cell advances at the same pace, so that at a tenth of the way each has a tenth of its episodes: then the
-    remaining time is known from what was played, and not from the cheap cells alone.  The first episodes go from cheap
-    to dear, since dear ones can be scaled from cheap ones; all others the other way, so that the last are short.
+    remaining time is known from what was played, and not from the cheap cells alone.  The smallest budgets begin, so
+    that there is something to scale from; then the largest come first, since they take most of the time and how it
+    grows is a guess until they were played.
     """
 
     def __init__(self, series: Sequence[Series], indices: Sequence[Sequence[int]]) -> None:
         self._indices = [deque(numbers) for numbers in indices]
         self._totals = [len(numbers) for numbers in indices]
         self._budgets = [_key(one)[2] for one in series]
+        self._smallest = min(self._budgets, default=0)
         self._heap = [self._entry(number) for number, total in enumerate(self._totals) if total]
         heapify(self._heap)
 
@@ -136,9 +138,10 @@ class _Queue:
             heappush(self._heap, self._entry(number))
         return taken
 
-    def _entry(self, number: int) -> tuple[float, int, int]:
+    def _entry(self, number: int) -> tuple[float, int, int, int]:
         done = 1.0 - len(self._indices[number]) / self._totals[number]
-        return done, self._budgets[number] if done == 0.0 else -self._budgets[number], number
+        begins = done == 0.0 and self._budgets[number] == self._smallest
+        return done, 0 if begins else 1, -self._budgets[number], number
 
 
 class _Benchmark:
@@ -191,8 +194,8 @@ class _Benchmark:
         cost = self._costs.seconds(key)
         if cost is None or not self._costs.measured(key):
             return 1
-        target = min(_BATCH_SECONDS, (self._work_left() or 0.0) / (4 * self._workers.size))
-        return max(1, int(target / cost))
+        work, _ = self._work_left() or (0.0, 0.0)
+        return max(1, int(min(_BATCH_SECONDS, work / (4 * self._workers.size)) / cost))
 
     def _take(self, number: int, played: Played) -> None:
         which, batch = self._handed_in.pop(number)
@@ -208,27 +211,27 @@ class _Benchmark:
             self._kept = time.monotonic()
         self._watch(self._state(series.cell))
 
-    def _work_left(self) -> float | None:
-        """Seconds of work that are left, summed over workers."""
+    def _work_left(self) -> tuple[float, float] | None:
+        """Seconds of work that are left, summed over workers, and those of the longest episode; None if not known."""
         left = self._queue.left()
         for number, batch in self._handed_in.values():
             left[number] += len(batch.indices)
-        total = 0.0
+        total = longest = 0.0
         for one, count in zip(self._series, left, strict=True):
             if count:
                 cost = self._costs.seconds(_key(one))
                 if cost is None:
                     return None
-                total += count * cost
-        return total
+                total, longest = total + count * cost, max(longest, cost)
+        return total, longest
 
     def _state(self, cell: Cell | None) -> State:
-        left = self._work_left()
+        work = self._work_left()
         return State(
             done=self._before + self._played,
             total=self._total,
             seconds=time.monotonic() - self._begun,
-            remaining=None if left is None or not self._played else left / self._workers.size,
+            remaining=None if work is None else max(work[0] / self._workers.size, work[1]),
             cell=cell,
         )
 

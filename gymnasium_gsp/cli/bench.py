@@ -1,4 +1,4 @@
-"""`gsp bench`: a grid of environments, algorithms and budgets, played into a store and resumable."""
+"""`gsp bench` and `gsp export`: grids of episodes played into a store, resumable; and a store as a table."""
 
 from pathlib import Path
 from typing import Annotated
@@ -73,3 +73,16 @@ def bench(
             finally:
                 workers.close()
     print(f"{total:,} episodes are in {store}")
+
+
+@app.command()
+def export(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write: .csv, or .parquet with pyarrow.")],
+    store: Annotated[Path, typer.Option(help="The file of results.")] = Path("results.sqlite"),
+) -> None:
+    """Write every episode of a store as one row of a CSV or Parquet file."""
+    from gymnasium_gsp.bench.export import export
+    from gymnasium_gsp.bench.store import Store
+
+    with one_line_errors(), Store(store, read_only=True) as results:
+        print(f"{export(results, output):,} episodes are in {output}")
