@@ -53,14 +53,22 @@ def refreshed(text: str) -> str:
     return refilled(text, {name: table() for name, table in TABLES.items()})
 
 
-def opening(name: str) -> str:
-    """The marker before a part of a document that is written by a command."""
-    return f"<!-- {name} -->\n\n"
+def markers(name: str) -> tuple[str, str]:
+    """What stands before and after a part of a document that a command writes."""
+    return f"<!-- {name} -->", f"<!-- /{name} -->"
 
 
-def closing(name: str) -> str:
-    """The marker after it."""
-    return f"\n\n<!-- /{name} -->"
+def part_between(name: str, part: str) -> str:
+    """A part with its markers around it."""
+    opening, closing = markers(name)
+    return f"{opening}\n\n{part}\n\n{closing}"
+
+
+def has_place(text: str, name: str) -> bool:
+    """Whether a document has both markers of a part, in order."""
+    opening, closing = markers(name)
+    _, _, rest = text.partition(opening)
+    return closing in rest
 
 
 def refilled(text: str, parts: Mapping[str, str]) -> str:
@@ -70,11 +78,11 @@ def refilled(text: str, parts: Mapping[str, str]) -> str:
         ValueError: if a pair of markers is missing.
     """
     for name, part in parts.items():
-        before, found, rest = text.partition(opening(name))
-        _, closed, after = rest.partition(closing(name))
-        if not found or not closed:
-            raise ValueError(f"the markers {opening(name).strip()} and {closing(name).strip()} are missing")
-        text = before + opening(name) + part + closing(name) + after
+        opening, closing = markers(name)
+        if not has_place(text, name):
+            raise ValueError(f"the markers {opening} and {closing} are missing")
+        before, _, rest = text.partition(opening)
+        text = before + part_between(name, part) + rest.partition(closing)[2]
     return text
 
 

@@ -1,6 +1,8 @@
+import csv
 import sqlite3
 import sys
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from invented_rows import paper, rows
@@ -9,9 +11,16 @@ from typer.testing import CliRunner
 from gymnasium_gsp.bench.store import Store
 from gymnasium_gsp.cli import app
 
+OWN = """
+import gymnasium as gym
 
-def gsp(*arguments):
-    return CliRunner().invoke(app, ["report", *map(str, arguments)])
+LAKE = "gymnasium_gsp.envs.frozen_lake:FrozenLakeEnv"
+gym.register("ReportedLake-v0", LAKE, kwargs={"slip": 0.0}, max_episode_steps=30)
+"""
+
+
+def gsp(*arguments, command="report"):
+    return CliRunner().invoke(app, [command, *map(str, arguments)])
 
 
 @pytest.fixture
@@ -85,3 +94,27 @@ def test_bad_places_and_names_are_refused_in_one_line(store):
 def test_a_missing_package_is_named(store, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert "needs matplotlib; install with: pip install 'gymnasium-gsp[all]'" in refused(gsp())
+
+
+def test_what_bench_plays_is_reported(here):
+    """The whole way, with an environment of one's own and one that draws layouts."""
+    (here / "own_lake.py").write_text(OWN)
+    sys.path.insert(0, str(here))
+    try:
+        flags = ["--agents", "uct,ments", "--budgets", "4,8", "--episodes", "6", "--jobs", "1", "--import", "own_lake"]
+        played = gsp("--envs", "ReportedLake-v0,FourRooms", *flags, command="bench")
+        assert played.exit_code == 0, played.output
+        answer = gsp("-o", "out", "--import", "own_lake")
+    finally:
+        sys.path.remove(str(here))
+        gym.registry.pop("ReportedLake-v0", None)
+    assert answer.exit_code == 0, answer.output
+    cells = list(csv.DictReader((here / "out" / "cells.csv").open()))
+    assert len(cells) == 2 * 2 * 2
+    by_env = {cell["environment"]: cell for cell in cells}
+    assert float(by_env["ReportedLake-v0"]["optimum"]) == pytest.approx(1.0)
+    assert 0.0 < float(by_env["FourRooms"]["optimum"]) < 1.0
+    assert by_env["FourRooms"]["published_mean"] == ""  # no budget of 8 was published
+    text = (here / "out" / "report.md").read_text()
+    assert "gsp bench --envs FourRooms,ReportedLake-v0 --agents ments,uct --budgets 4,8 --episodes 6" in text
+    assert "Gaps in the grid" not in text

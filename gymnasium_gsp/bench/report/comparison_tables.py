@@ -23,7 +23,7 @@ def score_table(found: Sequence[Score]) -> Table:
     """The normalised score of every planner at every budget."""
     columns = (
         Column("planner", "planner"),
-        Column("budget", "budget", number=True),
+        Column("budget", "budget", str, number=True),
         Column("score", "score", fixed(3), number=True),
         Column("standard error", "standard_error", fixed(3), number=True),
         Column("published", "published", fixed(3), number=True),
@@ -94,7 +94,7 @@ def paired_table(found: Sequence[Paired]) -> Table:
         Column("environment", "environment"),
         Column("planner", "planner"),
         Column("against", "against"),
-        Column("budget", "budget", number=True),
+        Column("budget", "budget", str, number=True),
         Column("difference", "mean_difference", fixed(3, "+"), number=True),
         Column("from", "low", fixed(3, "+"), number=True),
         Column("to", "high", fixed(3, "+"), number=True),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from gymnasium_gsp.bench.report.contents import Report, Section
 from gymnasium_gsp.bench.report.table import latex, latex_text, markdown, markdown_text
-from gymnasium_gsp.bench.tables import closing, opening, refilled
+from gymnasium_gsp.bench.tables import has_place, part_between, refilled
 
 SUMMARY = "summary"
 
@@ -40,7 +40,7 @@ def new_document(report: Report, stem: str) -> str:
     for name, part in parts(report, stem).items():
         if name in titles:
             lines.append(f"## {markdown_text(titles[name])}")
-        lines.append(opening(name) + part + closing(name))
+        lines.append(part_between(name, part))
     return "\n\n".join(lines) + "\n"
 
 
@@ -51,7 +51,7 @@ def updated_document(text: str, report: Report, stem: str) -> tuple[str, list[st
         The text and the names of the parts that it has no place for; None if it has a place for none.
     """
     found = parts(report, stem)
-    there = {name: part for name, part in found.items() if opening(name) in text and closing(name) in text}
+    there = {name: part for name, part in found.items() if has_place(text, name)}
     if not there:
         return None
     return refilled(text, there), [name for name in found if name not in there]

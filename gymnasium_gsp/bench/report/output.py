@@ -49,6 +49,8 @@ def check_output(output: Path) -> Path:
         parent = output.parent
     if output.exists() and not output.is_file() and not output.is_dir():
         raise RecipeError(f"{output} is no file; give another -o")
+    if output.is_file() and not output.suffix:
+        raise RecipeError(f"{output} is a file, and a name without a suffix is that of a folder; give another -o")
     if not parent.is_dir():
         raise RecipeError(f"there is no folder {parent} for {output.name}; make it first, or give another -o")
     if not os.access(parent, os.W_OK | os.X_OK):

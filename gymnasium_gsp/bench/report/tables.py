@@ -23,9 +23,13 @@ MARKS = (
 )
 
 
-def mark(cell: Measurement) -> str:
+def mark(verdict: str | None) -> str:
     """The mark of a cell that differs from the published one; empty for one that does not."""
-    return UP if cell.verdict in BETTER else DOWN if cell.verdict in WORSE else ""
+    return UP if verdict in BETTER else DOWN if verdict in WORSE else ""
+
+
+def _with_mark(verdict: str | None) -> str:
+    return f"{mark(verdict)} {verdict or ''}".strip()
 
 
 def verdict_table(measured: Sequence[Measurement]) -> Table:
@@ -63,13 +67,13 @@ def cell_table(measured: Sequence[Measurement]) -> Table:
     columns = (
         Column("environment", "environment"),
         Column("planner", "planner"),
-        Column("budget", "budget", number=True),
+        Column("budget", "budget", str, number=True),
         Column("ours", "mean_return", fixed(3), number=True),
         Column("standard error", "standard_error", fixed(3), number=True),
         Column("published", "published_mean", fixed(3), number=True),
         Column("its standard error", "published_standard_error", fixed(3), number=True),
         Column("z", "z", fixed(1, "+"), number=True),
-        Column("verdict", "verdict"),
+        Column("verdict", "verdict", _with_mark),
         Column("optimum", "optimum", fixed(3), number=True),
         Column("percent of optimum", "percent_of_optimum", fixed(1), number=True),
         Column("episodes", "episodes", number=True),
@@ -113,7 +117,7 @@ def _cell_row(cell: Measurement) -> tuple[Any, ...]:
         None if published is None else published.mean,
         None if published is None else published.standard_error,
         cell.z,
-        f"{mark(cell)} {cell.verdict}".strip() if cell.verdict else None,
+        cell.verdict,
         cell.optimum,
         None if cell.share is None else 100.0 * cell.share,
         len(cell.episodes),
@@ -173,7 +177,7 @@ def _mean_and_error(cell: Measurement | None) -> str:
     if cell is None:
         return ""
     error = "" if cell.standard_error is None else f" {PLUS_MINUS} {cell.standard_error:.3f}"
-    return " ".join(filter(None, (f"{fixed(3)(cell.mean)}{error}", mark(cell), ABOVE if cell.alarm else "")))
+    return " ".join(filter(None, (f"{fixed(3)(cell.mean)}{error}", mark(cell.verdict), ABOVE if cell.alarm else "")))
 
 
 def _published(cell: Measurement | None) -> str:

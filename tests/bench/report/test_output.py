@@ -84,6 +84,19 @@ def test_a_document_keeps_what_was_written_by_hand(small, tmp_path):
     )
 
 
+def test_markers_written_by_hand_are_filled(small, tmp_path):
+    document = tmp_path / "results.md"
+    document.write_text(
+        "# Mine\n\n<!-- cells --><!-- /cells -->\n\nThe end, <!-- /cells --> and <!-- figure --> alone.\n"
+    )
+    _, left_out = write_report(small, document)
+    assert "cells" not in left_out
+    text = document.read_text()
+    assert text.startswith("# Mine\n\n<!-- cells -->\n\n| environment | planner |")
+    assert text.endswith("<!-- /cells -->\n\nThe end, <!-- /cells --> and <!-- figure --> alone.\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["results.md"]
+
+
 def test_a_document_without_markers_is_left_as_it_was(small, tmp_path):
     document = tmp_path / "notes.md"
     document.write_text("# My notes\n")
@@ -103,6 +116,12 @@ def test_what_is_no_file_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe.html")
     with pytest.raises(RecipeError, match="is no file"):
         check_output(tmp_path / "pipe.html")
+
+
+def test_a_file_in_the_place_of_a_folder_is_refused(tmp_path):
+    (tmp_path / "notes").write_text("mine")
+    with pytest.raises(RecipeError, match="is a file, and a name without a suffix"):
+        check_output(tmp_path / "notes")
 
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
@@ -163,6 +182,14 @@ def test_the_planner_is_found_by_name_or_label():
     assert tables["paired-grid"].rows[0][:2] == ("FrozenLake", "ments")
     with pytest.raises(RecipeError, match=r"unknown planner 'utc'\. Did you mean 'uct'"):
         make_report(found, "utc")
+
+
+def test_one_episode_is_enough(tmp_path):
+    written, _ = write_report(make_report([row(budget="Budget(seconds=0.1)", total_reward=1.0)]), tmp_path / "out")
+    assert "report-figure.svg" not in {path.name for path in written}  # no number of simulations, nothing to draw
+    with pytest.raises(RecipeError, match="nothing to draw"):
+        write_report(make_report([row(budget="Budget(seconds=0.1)", total_reward=1.0)]), tmp_path / "x.svg")
+    write_report(make_report([row(total_reward=1.0)]), tmp_path / "more")
 
 
 def test_without_rows_there_is_no_report():
