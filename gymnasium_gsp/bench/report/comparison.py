@@ -1,7 +1,6 @@
 """Comparisons of planners: paired on the same episodes, and as one score over all environments."""
 
 import math
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,7 +17,7 @@ from gymnasium_gsp.bench.report.cells import (
     environments_of,
     planners_of,
 )
-from gymnasium_gsp.bench.report.judgement import FEWEST
+from gymnasium_gsp.bench.report.judgement import FEW, FEWEST
 
 RESAMPLES = 2000
 SEED = 0  # of the bootstrap, so that a report is the same each time it is written
@@ -47,8 +46,10 @@ class Paired:
 
     @property
     def clear(self) -> bool:
-        """Whether the interval leaves 0 out."""
-        return self.low is not None and self.high is not None and not self.low <= 0.0 <= self.high
+        """Whether the interval leaves 0 out, and rests on enough episodes to be believed."""
+        if self.low is None or self.high is None or self.episodes < FEW:
+            return False
+        return not self.low <= 0.0 <= self.high
 
 
 def paired(measured: Sequence[Measurement]) -> Iterator[Paired]:
@@ -69,9 +70,10 @@ def paired(measured: Sequence[Measurement]) -> Iterator[Paired]:
 
 
 def bootstrap_interval(differences: np.ndarray) -> tuple[float, float] | None:
-    """SciPy's bias-corrected bootstrap interval of a mean at 95 %; None for fewer than 5 numbers.
+    """SciPy's bootstrap interval of a mean at 95 %, by percentiles; None for fewer than 5 numbers.
 
-    Where all numbers are equal it is that number alone, and where the correction has no value, the percentiles.
+    The bias-corrected method is not taken: where most differences are 0 it leaves 0 out too soon, as in [0.05, 0.35]
+    for 3 differences of 1 among 20, which a fair coin gives every fourth time.
     """
     from scipy.stats import bootstrap
 
@@ -79,20 +81,15 @@ def bootstrap_interval(differences: np.ndarray) -> tuple[float, float] | None:
         return None
     if np.ptp(differences) == 0.0:
         return float(differences[0]), float(differences[0])
-    for method in ("BCa", "percentile"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = bootstrap(
-                (differences,),
-                np.mean,
-                n_resamples=RESAMPLES,
-                batch=max(1, 1_000_000 // len(differences)),
-                confidence_level=CONFIDENCE,
-                method=method,
-                rng=np.random.default_rng(SEED),
-            ).confidence_interval
-        if math.isfinite(found.low) and math.isfinite(found.high):
-            break
+    found = bootstrap(
+        (differences,),
+        np.mean,
+        n_resamples=RESAMPLES,
+        batch=max(1, 1_000_000 // len(differences)),
+        confidence_level=CONFIDENCE,
+        method="percentile",
+        rng=np.random.default_rng(SEED),
+    ).confidence_interval
     return float(found.low), float(found.high)
 
 

@@ -25,7 +25,7 @@ from gymnasium_gsp.bench.report.comparison_tables import (
     score_table,
 )
 from gymnasium_gsp.bench.report.figures import Panel, marks_of, return_panels, score_panel
-from gymnasium_gsp.bench.report.judgement import TOO_FEW
+from gymnasium_gsp.bench.report.judgement import FEW, TOO_FEW
 from gymnasium_gsp.bench.report.provenance import Provenance, gaps, provenance
 from gymnasium_gsp.bench.report.table import DOWN, PLUS_MINUS, UP, Column, Table
 from gymnasium_gsp.bench.report.tables import ABOVE, MARKS, cell_table, optimum_in_words, return_table, verdict_table
@@ -163,7 +163,8 @@ def _paired_section(comparisons: Sequence[Paired], planners: Sequence[Planner], 
     about = (
         "Mean difference in return over the episodes that both planners played, which begin with the same seeds, and "
         f"its bootstrap interval at 95 % (SciPy, {RESAMPLES:,} resamples). {UP} {against.label} is better, {DOWN} "
-        "worse, where the interval leaves 0 out; of a hundred such intervals about five miss the truth."
+        f"worse, where the interval leaves 0 out and at least {FEW} episodes are compared; of a hundred such intervals "
+        "about five miss the truth."
     )
     tables = [paired_grid(comparisons, planners, against)] if comparisons else []
     return Section("paired", "Paired comparison", [about], (), tables)

@@ -93,3 +93,16 @@ def test_the_published_scores_are_those_of_the_design():
     for score in scores(measure(paper(2, budgets=bounds))):
         best[score.budget] = max(best.get(score.budget, 0.0), score.published)
     assert all(0.4 < best[budget] <= bound for budget, bound in bounds.items())
+
+
+def test_a_difference_is_clear_where_the_interval_leaves_0_out_and_enough_episodes_are_compared():
+    def clear(ones, episodes):
+        better = rows([1.0] * ones + [0.0] * (episodes - ones), algorithm="uct")
+        (found,) = paired(measure(better + rows([0.0] * episodes, algorithm="ments")))
+        return found.clear
+
+    assert clear(20, 40)
+    assert clear(40, 40)
+    assert not clear(20, 20)
+    assert not clear(0, 40)
+    assert not clear(3, 40)  # a fair coin gives three of a kind every fourth time
