@@ -102,7 +102,7 @@ def make_report(rows: Sequence[Row], reference: str | None = None) -> Report:
     comparisons, normalised = list(paired(measured)), scores(measured)
     sections = [
         Section("verdicts", "Verdicts", [headline(measured)], (), [verdict_table(measured)]),
-        Section(FIGURE, "Return against budget", [_about_figure(measured)], return_panels(measured)),
+        _figure_section(measured),
         _score_section(measured, normalised),
         *_environment_sections(measured),
         _paired_section(comparisons, planners, against),
@@ -118,16 +118,22 @@ def make_report(rows: Sequence[Row], reference: str | None = None) -> Report:
         [str(gap) for gap in gaps(measured)],
         planners,
         marks_of(measured),
-        [section for section in sections if section.panels or section.tables],
+        [section for section in sections if section.words or section.panels or section.tables],
         [cell_table(measured), score_table(normalised), paired_table(comparisons)],
     )
 
 
+def _figure_section(measured: Sequence[Measurement]) -> Section:
+    panels = return_panels(measured)
+    return Section(FIGURE, "Return against budget", [_about_figure(measured)] if panels else [], panels)
+
+
 def _score_section(measured: Sequence[Measurement], found: Sequence[Score]) -> Section:
     """Nothing where a single environment would only be shown a second time."""
-    counted, _ = scored_environments(measured)
+    counted, left_out = scored_environments(measured)
     if len(counted) < 2:
-        return Section("score", "Normalised score")
+        words = [f"None: the optimum is not known, or not above 0, in {_names(left_out)}."] if left_out else []
+        return Section("score", "Normalised score", words)
     panel = score_panel(found, planners_of(measured))
     return Section(
         "score",
@@ -166,8 +172,9 @@ def _paired_section(comparisons: Sequence[Paired], planners: Sequence[Planner], 
         f"worse, where the interval leaves 0 out and at least {FEW} episodes are compared; of a hundred such intervals "
         "about five miss the truth."
     )
-    tables = [paired_grid(comparisons, planners, against)] if comparisons else []
-    return Section("paired", "Paired comparison", [about], (), tables)
+    if not comparisons:
+        return Section("paired", "Paired comparison")
+    return Section("paired", "Paired comparison", [about], (), [paired_grid(comparisons, planners, against)])
 
 
 def _overhead_section(measured: Sequence[Measurement]) -> Section:

@@ -184,6 +184,14 @@ def test_the_planner_is_found_by_name_or_label():
         make_report(found, "utc")
 
 
+def test_without_known_optima_the_report_says_why_there_is_no_score():
+    found = rows([1.0, 2.0], env="Own-v0", preset=None) + rows([1.0, 2.0], env="Other-v0", preset=None)
+    sections = {section.name: section for section in make_report(found).sections}
+    assert sections["score"].words == ["None: the optimum is not known, or not above 0, in Other-v0, Own-v0."]
+    assert "paired" not in sections
+    assert [cell[9:11] for cell in sections["cells"].tables[0].cells()] == [["", ""]] * 2
+
+
 def test_one_episode_is_enough(tmp_path):
     written, _ = write_report(make_report([row(budget="Budget(seconds=0.1)", total_reward=1.0)]), tmp_path / "out")
     assert "report-figure.svg" not in {path.name for path in written}  # no number of simulations, nothing to draw
