@@ -4,6 +4,7 @@ joblib has backends for both.  They gather results in order and give up the whol
 clusters' own interfaces are used, which hand a task of a lost worker to another one.
 """
 
+import socket
 from typing import Any
 
 from gymnasium_gsp.bench.workers import RETRIES, Batch, Played, play_batch
@@ -14,6 +15,15 @@ _PATIENCE = 15.0  # seconds in which a scheduler must answer
 
 def _missing(package: str) -> RecipeError:
     return RecipeError(f"--backend {package} needs the package {package}: pip install 'gymnasium-gsp[{package}]'")
+
+
+def _knock(address: str) -> None:
+    """Refuse an address `[ray://]host:port` at which nobody answers."""
+    host, _, port = address.rpartition("/")[2].rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise RecipeError(f"no ray cluster answers at {address}: {error}") from error
 
 
 class DaskCluster:
@@ -36,7 +46,7 @@ class DaskCluster:
         if address is None:
             self._cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
         try:
-            self._client = Client(self._cluster or address, timeout=_PATIENCE, set_as_default=False)
+            self._client = Client(self._cluster or address, timeout=_PATIENCE)
         except (OSError, ValueError) as error:
             raise RecipeError(f"no dask scheduler answers at {address}: {error}") from error
         self.size = max(1, sum(self._client.nthreads().values()))
@@ -86,6 +96,8 @@ class RayCluster:
             raise _missing("ray") from error
         self._ray: Any = ray
         limits = {} if address is not None else {"num_cpus": jobs}
+        if address is not None and address != "auto":
+            _knock(address)  # ray itself goes on trying for minutes
         try:
             ray.init(address=address or "local", include_dashboard=False, log_to_driver=False, **limits)
         except (ConnectionError, RuntimeError, ValueError) as error:

@@ -5,15 +5,19 @@ cluster itself where it can, or by `first_done`, which then starts anew the proc
 """
 
 import os
+import signal
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from gymnasium_gsp.bench.protocol import Episode, check_count
+from gymnasium_gsp.bench.protocol import Episode, Run, budget_value, check_count
 from gymnasium_gsp.bench.provenance import machine, versions
 from gymnasium_gsp.bench.runner import play_episode, unpack
 from gymnasium_gsp.errors import PlanningError, RecipeError, unknown_name
+from gymnasium_gsp.search.budget import as_budget
 
 BACKENDS = ("local", "dask", "ray")
 RETRIES = 3  # how often the same batch may lose its worker before it is taken for the reason
@@ -66,11 +70,38 @@ class Workers(Protocol):
 
 
 def play_batch(parcel: bytes, indices: Sequence[int]) -> Played:
-    """Play some episodes of a run, in whatever process this is."""
+    """Play some episodes of a run, in whatever process this is.
+
+    Raises:
+        PlanningError: for whatever was raised while playing, with the cell and the episode.
+    """
     run = unpack(parcel)
     begun = time.perf_counter()
-    episodes = tuple(play_episode(run, index) for index in indices)
+    episodes = tuple(_play(run, index) for index in indices)
     return Played(episodes, time.perf_counter() - begun, versions(), machine())
+
+
+def _play(run: Run, index: int) -> Episode:
+    try:
+        return play_episode(run, index)
+    except Exception as error:
+        spent = budget_value(as_budget(run.budget))
+        where = f"{run.env}, {run.agent}, {spent} simulations, episode {index}"
+        raise PlanningError(f"{where}: {type(error).__name__}: {error}") from error
+
+
+def check_workers(backend: str, jobs: int | None, address: str | None) -> None:
+    """Refuse what `start_workers` cannot start, as far as can be said without starting anything.
+
+    Raises:
+        RecipeError: for an unknown backend, a number of jobs that makes no sense, or an address without a cluster.
+    """
+    if backend not in BACKENDS:
+        raise RecipeError(unknown_name("backend", backend, BACKENDS))
+    if jobs is not None:
+        check_count("jobs", jobs)
+    if backend == "local" and address is not None:
+        raise RecipeError("an address belongs to a cluster: give --backend dask or --backend ray with it")
 
 
 def start_workers(backend: str = "local", jobs: int | None = None, address: str | None = None) -> Workers:
@@ -84,13 +115,8 @@ def start_workers(backend: str = "local", jobs: int | None = None, address: str 
     Raises:
         RecipeError: for an unknown backend, an address that does not fit or does not answer, and a missing package.
     """
-    if backend not in BACKENDS:
-        raise RecipeError(unknown_name("backend", backend, BACKENDS))
-    if jobs is not None:
-        check_count("jobs", jobs)
+    check_workers(backend, jobs, address)
     if backend == "local":
-        if address is not None:
-            raise RecipeError("an address belongs to a cluster: give --backend dask or --backend ray with it")
         size = jobs or os.cpu_count() or 1
         return _Here() if size == 1 else _Local(size)
     from gymnasium_gsp.bench.clusters import DaskCluster, RayCluster
@@ -149,13 +175,15 @@ class _Local:
     def _start(self) -> Any:
         from joblib.externals.loky import ProcessPoolExecutor
 
-        return ProcessPoolExecutor(self.size)
+        return ProcessPoolExecutor(self.size, initializer=_leave_with, initargs=(os.getpid(),))
 
     def submit(self, batch: Batch) -> None:
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
         try:
-            self._waiting[self._executor.submit(play_batch, batch.parcel, batch.indices)] = batch
+            with _deaf():
+                future = self._executor.submit(play_batch, batch.parcel, batch.indices)
+            self._waiting[future] = batch
         except BrokenProcessPool as error:
             self._start_anew(error)
             self.submit(batch)
@@ -193,6 +221,30 @@ class _Local:
 
     def close(self) -> None:
         self._executor.shutdown(wait=True, kill_workers=True)
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Let processes that are started inside not hear Ctrl-C, which is for this one; it ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _leave_with(parent: int) -> None:
+    """In a process that plays: end it within a second after the benchmark, however that one ended."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _finished(future: Any) -> bool:

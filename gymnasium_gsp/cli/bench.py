@@ -46,10 +46,11 @@ def bench(
     from gymnasium_gsp.bench.grid_flags import Flags, grids_of, import_modules
     from gymnasium_gsp.bench.progress import watching
     from gymnasium_gsp.bench.store import Store
-    from gymnasium_gsp.bench.workers import start_workers
+    from gymnasium_gsp.bench.workers import check_workers, start_workers
 
     with one_line_errors():
         flags = Flags(envs, agents, budgets, episodes, seed, preset, settings, env_settings, quick)
+        check_workers(backend, jobs, address)
         imported = list(modules or ())
         import_modules(imported)
         grids, more = grids_of(what, flags)
