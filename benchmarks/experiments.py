@@ -50,6 +50,7 @@ EXPERIMENTS: dict[str, list[Setting]] = {
         for agent in ("olop", "kl-olop")
         for discount in (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
     ],
+    "brue": [(f"depth {depth}", "brue", None, {"horizon": FixedHorizon(depth)}) for depth in (2, 3, 4, 5, 8)],
     "sparse sampling": [
         (f"width {width}, depth {depth}", "sparse-sampling", None, {"width": width, "horizon": FixedHorizon(depth)})
         for width, depth in ((1, 2), (2, 2), (4, 2), (8, 2), (1, 3), (2, 3), (4, 3), (1, 4), (2, 4))

@@ -19,15 +19,11 @@ Departures from the paper:
 
 from typing import Any
 
-from gymnasium_gsp.agents.registry import algorithm
+from gymnasium_gsp.agents.registry import algorithm, on_benchmarks
 from gymnasium_gsp.search.horizon import FixedHorizon, StepsLeft
 from gymnasium_gsp.search.switching_planner import Switching
 
-_BENCHMARKS = ("FrozenLake", "PassengerGrid", "FactoredRiverSwim", "SysAdminRing", "FourRooms")
-_PAPER: dict[str, dict[str, Any]] = {
-    "*": {"horizon": StepsLeft(), "discount": 1.0},
-    **{name: {} for name in _BENCHMARKS},
-}
+_PAPER = on_benchmarks(horizon=StepsLeft(), discount=1.0)
 
 
 @algorithm("brue", "Feldman and Domshlak 2014", {"paper": _PAPER})
