@@ -4,11 +4,12 @@ Every cell is played with preset="paper"; z is the difference from the published
 """
 
 import argparse
-import math
-import statistics
 
-from gymnasium_gsp.bench.protocol import Run
+import numpy as np
+
+from gymnasium_gsp.bench.protocol import Run, standard_error
 from gymnasium_gsp.bench.published import published_rewards
+from gymnasium_gsp.bench.report.judgement import difference
 from gymnasium_gsp.bench.runner import play
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.exact import shipped_optima
@@ -31,13 +32,11 @@ def main() -> None:
         for env in options.environments:
             for budget in options.budgets:
                 run = Run(env, algorithm, budget, options.episodes, preset="paper")
-                returns = [episode.total_reward for episode in play(run, options.jobs)]
-                mean, error = statistics.fmean(returns), statistics.stdev(returns) / math.sqrt(len(returns))
+                returns = np.array([episode.total_reward for episode in play(run, options.jobs)])
                 published = published_rewards()[env, algorithm, budget]
-                combined = math.hypot(error, published.standard_error)
-                z = (mean - published.mean) / combined if combined > 0.0 else 0.0
+                z = difference(returns, published) or 0.0
                 print(
-                    f"| {algorithm} | {env} | {budget} | {mean:.3f} ({error:.3f}) | "
+                    f"| {algorithm} | {env} | {budget} | {returns.mean():.3f} ({standard_error(returns) or 0.0:.3f}) | "
                     f"{published.mean:.3f} ({published.standard_error:.3f}) | {z:+.1f} | "
                     f"{shipped_optima()[run.env]:.3f} |",
                     flush=True,

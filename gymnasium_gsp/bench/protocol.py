@@ -167,6 +167,15 @@ def budget_value(budget: Budget) -> int | dict[str, int | float]:
     return given["simulations"] if list(given) == ["simulations"] else given
 
 
+def standard_error(samples: np.ndarray) -> float | None:
+    """Standard error of the mean of independent samples; None for a single one."""
+    if len(samples) < 2:
+        return None
+    if np.ptp(samples) == 0.0:
+        return 0.0  # without the dust that the mean of equal numbers leaves
+    return float(samples.std(ddof=1) / np.sqrt(len(samples)))
+
+
 def summarise(run: Run, agent: Agent, env: gym.Env[Any, Any], episodes: Sequence[Episode]) -> Summary:
     """Totals and means over the episodes of a run.
 
@@ -179,7 +188,6 @@ def summarise(run: Run, agent: Agent, env: gym.Env[Any, Any], episodes: Sequence
     played = sorted(episodes, key=lambda episode: episode.index)
     returns = np.array([episode.total_reward for episode in played])
     decisions = sum(episode.decisions for episode in played)
-    error = float(returns.std(ddof=1) / np.sqrt(len(returns))) if len(returns) > 1 else None
     return Summary(
         env=env_id(env),
         agent=agent.name,
@@ -188,7 +196,7 @@ def summarise(run: Run, agent: Agent, env: gym.Env[Any, Any], episodes: Sequence
         episodes=len(played),
         seed=run.seed,
         mean_return=float(returns.mean()),
-        standard_error=error,
+        standard_error=standard_error(returns),
         optimum=known_optimum(env, played),
         decisions=decisions,
         simulations=sum(episode.simulations for episode in played),

@@ -1,7 +1,8 @@
 """Playing the episodes of a run, here or in several processes, with the same numbers either way."""
 
+import importlib
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -86,20 +87,29 @@ def _play(run: Run, env: gym.Env[Any, Any], index: int) -> Episode:
 def _play_in_processes(run: Run, processes: int) -> Iterator[Episode]:
     from joblib import Parallel, delayed
 
-    # An environment that a script has registered itself is unknown to other processes, so its spec goes along.
-    parcel = cloudpickle.dumps((run, gym.registry.get(run.env)))
+    parcel = pack(run)
     tasks = (delayed(_play_parcel)(parcel, index) for index in range(run.episodes))
     yield from Parallel(n_jobs=processes, return_as="generator", batch_size=1)(tasks)
 
 
 def _play_parcel(parcel: bytes, index: int) -> Episode:
-    return play_episode(_open(parcel), index)
+    return play_episode(unpack(parcel), index)
 
 
-@lru_cache(maxsize=1)
-def _open(parcel: bytes) -> Run:
+def pack(run: Run, modules: Sequence[str] = ()) -> bytes:
+    """A run for other processes, with the modules that register what it names.
+
+    An environment that a script has registered itself is unknown there, so its spec goes along.
+    """
+    return cloudpickle.dumps((tuple(modules), run, gym.registry.get(run.env)))
+
+
+@lru_cache(maxsize=1024)
+def unpack(parcel: bytes) -> Run:
     """The run in a parcel, once per process, so that functions in its recipe are compiled once."""
-    run, spec = pickle.loads(parcel)
+    modules, run, spec = pickle.loads(parcel)
+    for module in modules:
+        importlib.import_module(module)
     if spec is not None:
         gym.registry.setdefault(run.env, spec)
     warm(run)

@@ -4,6 +4,7 @@
 """
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import gymnasium_gsp.agents  # noqa: F401 (registers the algorithms)
@@ -49,13 +50,39 @@ def refreshed(text: str) -> str:
     Raises:
         ValueError: if a pair of markers is missing.
     """
-    for name, table in TABLES.items():
-        opening, closing = f"<!-- {name} -->\n\n", f"\n\n<!-- /{name} -->"
-        before, found, rest = text.partition(opening)
-        _, closed, after = rest.partition(closing)
-        if not found or not closed:
-            raise ValueError(f"the markers {opening.strip()} and {closing.strip()} are missing")
-        text = before + opening + table() + closing + after
+    return refilled(text, {name: table() for name, table in TABLES.items()})
+
+
+def markers(name: str) -> tuple[str, str]:
+    """What stands before and after a part of a document that a command writes."""
+    return f"<!-- {name} -->", f"<!-- /{name} -->"
+
+
+def part_between(name: str, part: str) -> str:
+    """A part with its markers around it."""
+    opening, closing = markers(name)
+    return f"{opening}\n\n{part}\n\n{closing}"
+
+
+def has_place(text: str, name: str) -> bool:
+    """Whether a document has both markers of a part, in order."""
+    opening, closing = markers(name)
+    _, _, rest = text.partition(opening)
+    return closing in rest
+
+
+def refilled(text: str, parts: Mapping[str, str]) -> str:
+    """A document with some parts written anew between their markers; all else stays.
+
+    Raises:
+        ValueError: if a pair of markers is missing.
+    """
+    for name, part in parts.items():
+        opening, closing = markers(name)
+        if not has_place(text, name):
+            raise ValueError(f"the markers {opening} and {closing} are missing")
+        before, _, rest = text.partition(opening)
+        text = before + part_between(name, part) + rest.partition(closing)[2]
     return text
 
 

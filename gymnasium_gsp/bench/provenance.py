@@ -1,0 +1,46 @@
+"""What an episode was played with: versions of the packages, and the machine."""
+
+import json
+import os
+import platform
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from gymnasium_gsp import __version__
+
+_PACKAGES = ("gymnasium", "numpy", "numba")
+
+
+@cache
+def versions() -> str:
+    """JSON object: the versions of gymnasium_gsp, gymnasium, numpy, numba and python."""
+    found = {"gymnasium_gsp": __version__, "python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # put on the path by hand
+            found[package] = "unknown"
+    return json.dumps(found, sort_keys=True)
+
+
+@cache
+def machine() -> str:
+    """JSON object: the model of the processor, the number of cores, and the system; no host name."""
+    found = {"cpu": _processor(), "cores": os.cpu_count(), "system": f"{platform.system()} {platform.machine()}"}
+    return json.dumps(found, sort_keys=True)
+
+
+def package_version(versions_text: str) -> str:
+    """The version of gymnasium_gsp in a text that `versions` made."""
+    return str(json.loads(versions_text).get("gymnasium_gsp", "unknown"))
+
+
+def _processor() -> str:
+    """The processor's name; Linux has it only in a file."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()

@@ -1,0 +1,124 @@
+"""The page in a real browser: no complaint on its console, nothing asked of a network, figures that can be seen."""
+
+import json
+import re
+import shutil
+import subprocess
+from html import escape, unescape
+
+import numpy as np
+import pytest
+from invented_rows import paper, rows
+from matplotlib.image import imread
+
+from gymnasium_gsp.bench.report.contents import make_report
+from gymnasium_gsp.bench.report.lines import COLOURS
+from gymnasium_gsp.bench.report.page import POLICY, page
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium: apt-get install chromium")
+
+# A window cannot be as narrow as a phone, a frame can.
+PROBE = """<!doctype html><iframe style="width: WIDTHpx; height: 900px; border: 0" srcdoc="PAGE"></iframe><script>
+const look = page => {
+  const box = element => { const b = element.getBoundingClientRect(); return [b.left, b.right, b.width, b.height]; };
+  const all = what => [...page.querySelectorAll(what)];
+  const style = page.defaultView.getComputedStyle(page.body);
+  return {
+    title: page.title,
+    figures: all("figure svg").map(box),
+    lines: all("figure svg [id*=line2d] path").filter(path => path.getTotalLength() > 20).length,
+    texts: all("figure svg text").map(box),
+    tables: all("table").map(box),
+    frames: all(".scroll").map(box),
+    width: page.documentElement.clientWidth,
+    scroll: page.documentElement.scrollWidth,
+    ink: style.color,
+    paper: style.backgroundColor,
+  };
+};
+onload = () => document.body.dataset.seen = JSON.stringify(look(frames[0].document));
+</script>"""
+
+
+def browse(address, folder, *arguments):
+    """What the browser prints, and what it says on its console."""
+    command = [
+        BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage",
+        "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={folder}", "--enable-logging=stderr", "--v=0",
+        *arguments, address.as_uri(),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+
+@pytest.fixture(scope="module")
+def text():
+    found = paper(12, envs=("FrozenLake", "FourRooms"), budgets=(16, 64, 256, 1024))
+    found += rows(np.ones(200), algorithm="power-uct", preset=None, budget=64)  # an alarm
+    return page(make_report(found))
+
+
+@pytest.fixture
+def seen(text, tmp_path):
+    """The page's own measurements at a width, in light or dark; the policy is lifted for the script that measures."""
+
+    def measure(width, *arguments):
+        probe = tmp_path / "probe.html"
+        content = escape(text.replace(POLICY, ""))
+        probe.write_text(PROBE.replace("WIDTH", str(width)).replace("PAGE", content))
+        dom, console = browse(probe, tmp_path / "profile", "--window-size=1400,1000", "--dump-dom", *arguments)
+        assert console == []
+        return json.loads(unescape(re.search(r'data-seen="([^"]*)"', dom)[1]))
+
+    return measure
+
+
+def luminance(colour):
+    return sum(map(int, re.findall(r"\d+", colour)[:3])) / 3.0
+
+
+def test_the_browser_has_nothing_to_complain_of_and_sees_the_figure(text, tmp_path):
+    file = tmp_path / "report.html"
+    file.write_text(text)
+    shot = tmp_path / "shot.png"
+    _, console = browse(file, tmp_path / "profile", "--window-size=1280,1600", f"--screenshot={shot}")
+    assert console == []
+    pixels = (imread(shot)[..., :3] * 255).round().astype(int)
+    assert pixels.shape[:2] == (1600, 1280)
+    for colour in (COLOURS[0], COLOURS[4]):  # of uct and of gs-power-uct
+        wanted = [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
+        assert (np.abs(pixels - wanted).max(axis=2) <= 8).sum() > 300, colour
+
+
+def test_a_console_that_has_something_to_say_is_heard(tmp_path):
+    """The test above is awake: a picture from elsewhere is refused by the page's policy, and the console says so."""
+    file = tmp_path / "bad.html"
+    file.write_text(
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}"><img src="https://example.org/x.png">'
+    )
+    _, console = browse(file, tmp_path / "profile", "--dump-dom")
+    assert console
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_figures_and_tables_fit_the_window(seen, width):
+    found = seen(width)
+    assert found["title"] == "Planning benchmark"
+    assert len(found["figures"]) == 3  # two environments and the score
+    assert found["scroll"] <= found["width"]  # the page itself never scrolls sideways
+    for left, right, wide, high in found["figures"]:
+        assert wide > 250
+        assert high > 150
+        assert 0 <= left < right <= width
+    assert found["lines"] >= 2 * 6
+    assert all(wide > 0 and high > 0 for *_, wide, high in found["texts"])
+    assert len(found["tables"]) == len(found["frames"])
+    assert all(right <= width for _, right, *_ in found["frames"])
+
+
+def test_dark_is_dark_and_light_is_light(seen):
+    light = seen(1280, "--blink-settings=preferredColorScheme=1")
+    dark = seen(1280, "--blink-settings=preferredColorScheme=0")
+    assert luminance(light["paper"]) > 200 > 100 > luminance(light["ink"])
+    assert luminance(dark["paper"]) < 50 < 150 < luminance(dark["ink"])

@@ -1,0 +1,229 @@
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from gymnasium_gsp.bench.store import Store
+from gymnasium_gsp.cli.front import app
+
+ROOT = Path(__file__).parents[2]
+GRID = ["--envs", "FrozenLake,FourRooms", "--agents", "uct,gs-power-uct", "--budgets", "4,8"]
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="sends POSIX signals")
+
+
+def gsp(*arguments):
+    return CliRunner().invoke(app, ["bench", *map(str, arguments)])
+
+
+def said(answer):
+    """What a refused command said, in its one line."""
+    assert answer.exit_code == 2, answer.output
+    (line,) = answer.stderr.splitlines()
+    return line
+
+
+def start(*arguments, **more):
+    """`gsp bench` in a process group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "gymnasium_gsp.cli", "bench", *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]), **more},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def rows(path):
+    """All columns but time."""
+    with Store(path, read_only=True) as store:
+        return [replace(row, episode=replace(row.episode, seconds=0.0)) for row in store.rows()]
+
+
+def test_the_rows_are_the_episodes_of_gsp_run(tmp_path):
+    path = tmp_path / "results.sqlite"
+    answer = gsp(*GRID, "--episodes", 4, "--seed", 5, "--store", path, "--jobs", 1)
+    assert answer.exit_code == 0, answer.output
+    assert answer.stdout.splitlines()[0] == f"8 cells, 32 episodes, 0 of them in {path}"
+    command = [
+        "run",
+        "FourRooms",
+        "--agent",
+        "gs-power-uct",
+        "--budget",
+        "8",
+        "--episodes",
+        "4",
+        "--seed",
+        "5",
+        "--json",
+    ]
+    summary = json.loads(CliRunner().invoke(app, command).stdout)
+    cell = [
+        row
+        for row in rows(path)
+        if (row.cell.env, row.cell.algorithm, row.cell.budget) == ("GSP/FourRooms-v0", "gs-power-uct", 8)
+    ]
+    assert sum(row.episode.total_reward for row in cell) / 4 == pytest.approx(summary["mean_return"], abs=1e-12)
+    assert sum(row.episode.model_steps for row in cell) == summary["model_steps"]
+    assert {row.recipe for row in cell} == {summary["recipe"]}
+    assert set(json.loads(cell[0].versions)) == {"gymnasium_gsp", "gymnasium", "numpy", "numba", "python"}
+    assert set(json.loads(cell[0].machine)) == {"cpu", "cores", "system"}
+    assert gsp(*GRID, "--episodes", 4, "--seed", 5, "--store", path).stdout == (
+        f"8 cells, 32 episodes, 32 of them in {path}\n"
+    )
+
+
+def test_results_of_another_version_or_recipe_are_refused(tmp_path, monkeypatch):
+    path = tmp_path / "results.sqlite"
+    one = ["--envs", "FrozenLake", "--agents", "uct", "--budgets", "4", "--store", path, "--jobs", 1]
+    assert gsp(*one, "--episodes", 2).exit_code == 0
+    before = path.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr("gymnasium_gsp.bench.benchmark.versions", lambda: '{"gymnasium_gsp": "9.9"}')
+        line = said(gsp(*one, "--episodes", 5))
+    assert "episodes of gymnasium-gsp" in line
+    assert "this is 9.9" in line
+    assert "give another --store" in line
+    from gymnasium_gsp.agents.registry import ALGORITHMS
+
+    changed = replace(ALGORITHMS["uct"], recipe=lambda **slots: ALGORITHMS["gs-power-uct"].recipe(**slots))
+    with monkeypatch.context() as patch:
+        patch.setitem(ALGORITHMS, "uct", changed)
+        assert "another recipe" in said(gsp(*one, "--episodes", 5))
+    assert path.read_bytes() == before
+
+
+def test_bad_input_is_one_line_and_makes_no_file(tmp_path):
+    path = tmp_path / "results.sqlite"
+    for words, arguments in {
+        "unknown algorithm 'utc'. Did you mean 'uct'?": ["paper", "--agents", "utc"],
+        "The nearest benchmark is GSP/FrozenLake-v0.": ["paper", "--envs", "FrozenLak"],
+        "ascending order": ["paper", "--budgets", "64,16"],
+        "unknown backend 'ry'. Did you mean 'ray'?": ["--envs", "FrozenLake", "--agents", "uct", "--backend", "ry"],
+        "jobs must be a whole number": [*GRID, "--jobs", "0"],
+        "unknown option of uct 'discont'. Did you mean 'discount'?": [*GRID, "--set", "discont=1"],
+        "unknown preset of uct 'papre'. Did you mean 'paper'?": [*GRID, "--preset", "papre"],
+        "--import nowhere": [*GRID, "--import", "nowhere"],
+        "a seed is a whole number": ["paper", "--seed", "-1"],
+    }.items():
+        assert words in said(gsp(*arguments, "--store", path))
+        assert not path.exists()
+    assert "is a folder" in said(gsp(*GRID, "--store", tmp_path))
+    path.write_text("results" * 1000)
+    assert "no SQLite file" in said(gsp(*GRID, "--store", path))
+
+
+def test_an_environment_that_fails_keeps_what_was_played(tmp_path, monkeypatch):
+    (tmp_path / "frail_lake.py").write_text(
+        "import gymnasium as gym\n"
+        "from gymnasium_gsp.envs.frozen_lake import FrozenLakeEnv\n"
+        "class Lake(FrozenLakeEnv):\n"
+        "    steps = 0\n"
+        "    def step(self, action):\n"
+        "        Lake.steps += 1\n"
+        "        if Lake.steps > 20: raise ZeroDivisionError('the ice is broken')\n"
+        "        return super().step(action)\n"
+        "gym.register('FrailLake-v0', 'frail_lake:Lake', max_episode_steps=3)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    path = tmp_path / "results.sqlite"
+    command = ["--envs", "frail_lake:FrailLake-v0", "--agents", "uct", "--budgets", "4", "--episodes", "50"]
+    answer = gsp(*command, "--store", path, "--jobs", 1)
+    assert answer.exit_code == 1
+    assert "FrailLake-v0, uct, 4 simulations" in answer.stderr
+    assert "ZeroDivisionError: the ice is broken" in answer.stderr
+    assert 1 <= len(rows(path)) <= 20
+
+
+def test_progress_is_plain_lines_where_nobody_looks_at_a_terminal(tmp_path):
+    running = start(*GRID, "--episodes", 3, "--store", tmp_path / "results.sqlite", "--jobs", 1, TERM="xterm")
+    output, errors = running.communicate(timeout=120)
+    assert running.returncode == 0, errors
+    assert "\x1b" not in output + errors
+    assert "of 24 episodes" in errors
+    assert "remaining" in errors
+
+
+@posix
+def test_ctrl_c_keeps_the_rows_and_says_how_to_go_on(tmp_path):
+    path = tmp_path / "results.sqlite"
+    running = start(*GRID, "--episodes", 100_000, "--store", path, "--jobs", 2)
+    try:
+        wait_for_rows(running, path)
+        os.killpg(running.pid, signal.SIGINT)
+        _, errors = running.communicate(timeout=60)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
+    assert running.returncode == 130
+    assert "Traceback" not in errors
+    kept = len(rows(path))
+    assert errors.splitlines()[-1] == (
+        f"gsp: interrupted: {kept} of 800000 episodes are in {path}; the same command goes on"
+    )
+
+
+def wait_for_rows(running, path):
+    """Wait until some episodes are in the store."""
+    for _ in range(600):
+        assert running.poll() is None, running.communicate()
+        if path.exists() and rows(path):
+            return
+        time.sleep(0.1)
+    raise AssertionError("no episode in a minute")
+
+
+def found(path):
+    """What is in the store, if there is one yet."""
+    return rows(path) if path.exists() else []
+
+
+def kill_again_and_again(folder, times, episodes, longest):
+    """Kill the command at random moments, with and without its workers, then let it finish; how often it was cut short.
+
+    What was in the store before a kill must be there after it, and at the end every row of an unbroken run, once.
+    """
+    rng = random.Random(6)
+    broken, unbroken = folder / "broken.sqlite", folder / "unbroken.sqlite"
+    command = [*GRID, "--episodes", episodes, "--jobs", 2, "--store"]
+    cut_short = 0
+    for turn in range(times):
+        before = found(broken)
+        running = start(*command, broken)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            running.wait(rng.uniform(0.3, longest))
+        cut_short += running.poll() is None
+        with contextlib.suppress(ProcessLookupError):
+            (os.killpg if turn % 2 else os.kill)(running.pid, signal.SIGKILL)
+        running.communicate(timeout=60)  # until workers that outlive their parent have noticed
+        after = found(broken)
+        assert [row for row in after if row in before] == before
+    for path in (broken, unbroken):
+        finished = start(*command, path)
+        _, errors = finished.communicate(timeout=300)
+        assert finished.returncode == 0, errors
+    assert rows(broken) == rows(unbroken)
+    assert len(rows(broken)) == 8 * episodes
+    return cut_short
+
+
+@posix
+def test_killed_it_goes_on_and_ends_with_the_rows_of_an_unbroken_run(tmp_path):
+    assert kill_again_and_again(tmp_path, times=3, episodes=30, longest=3.0) > 0
+
+
+@posix
+@pytest.mark.slow
+def test_killed_twenty_times_at_random_moments_nothing_is_lost_and_nothing_doubled(tmp_path):
+    assert kill_again_and_again(tmp_path, times=20, episodes=2500, longest=8.0) > 10
