@@ -164,6 +164,7 @@ class _Benchmark:
         self._played = 0
         self._costs = Costs()
         self._handed_in: dict[int, tuple[int, Batch]] = {}
+        self._started: dict[int, float] = {}
         self._rows: list[Row] = []
         self._begun = self._kept = time.monotonic()
         self._numbers = 0
@@ -187,6 +188,7 @@ class _Benchmark:
             self._numbers += 1
             self._handed_in[batch.number] = number, batch
             self._workers.submit(batch)
+        self._note_started()
 
     def _count(self, number: int) -> int:
         """How many episodes make a batch: more where they are short, fewer near the end, so that all end together."""
@@ -199,6 +201,8 @@ class _Benchmark:
 
     def _take(self, number: int, played: Played) -> None:
         which, batch = self._handed_in.pop(number)
+        self._started.pop(number, None)
+        self._note_started()
         series = self._series[which]
         self._costs.record(_key(series), len(batch.indices), played.seconds)
         self._rows += [
@@ -217,13 +221,29 @@ class _Benchmark:
         for number, batch in self._handed_in.values():
             left[number] += len(batch.indices)
         total = longest = 0.0
-        for one, count in zip(self._series, left, strict=True):
+        for which, (one, count) in enumerate(zip(self._series, left, strict=True)):
             if count:
                 cost = self._costs.seconds(_key(one))
                 if cost is None:
                     return None
-                total, longest = total + count * cost, max(longest, cost)
+                spent = self._spent(which, cost)
+                total += count * cost - spent
+                longest = max(longest, cost if spent == 0.0 else cost - spent / count)
         return total, longest
+
+    def _spent(self, which: int, cost: float) -> float:
+        """Seconds that workers have spent on batches of a series that are not done yet, at most what they cost."""
+        now = time.monotonic()
+        return sum(
+            min(now - self._started[number], cost * len(batch.indices))
+            for number, (whose, batch) in self._handed_in.items()
+            if whose == which and number in self._started
+        )
+
+    def _note_started(self) -> None:
+        """Batches are begun in the order in which they were handed in, one a worker."""
+        for number in list(self._handed_in)[: self._workers.size]:
+            self._started.setdefault(number, time.monotonic())
 
     def _state(self, cell: Cell | None) -> State:
         work = self._work_left()
