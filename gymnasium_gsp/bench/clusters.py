@@ -1,6 +1,6 @@
 """Batches played on a cluster: dask.distributed and ray, asked directly.
 
-joblib has backends for both.  They gather results in order and give up the whole call when a worker is lost, so the
+joblib has backends for both.  But results are wanted as they come, and nothing lost when a worker is, so the
 clusters' own interfaces are used, which hand a task of a lost worker to another one.
 """
 
