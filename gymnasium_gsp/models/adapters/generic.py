@@ -121,6 +121,7 @@ class Generic(Adapter):
 
     def __init__(self) -> None:
         self._streams = Streams()
+        self._spared: frozenset[str] = frozenset()  # variables of the sibling that `blind` has replaced for good
 
     @classmethod
     def fits(cls, env: Any) -> bool:
@@ -141,7 +142,8 @@ class Generic(Adapter):
             self.note = "states are keyed by the observation, as the content of its variables cannot be told"
 
     def _variables(self, env: Any) -> dict[str, Any]:
-        return {name: value for name, value in vars(env).items() if name not in NOT_STATE and not _draws(value)}
+        left = NOT_STATE | self._spared
+        return {name: value for name, value in vars(env).items() if name not in left and not _draws(value)}
 
     def save(self, env: Any) -> Snapshot:
         file = io.BytesIO()
@@ -151,11 +153,9 @@ class Generic(Adapter):
 
     def load(self, env: Any, snapshot: Any) -> None:
         variables = _Loader(snapshot, self._streams, env).load()
-        present = vars(env)
-        for name in [name for name, value in present.items() if name not in NOT_STATE and name not in variables]:
-            if not _draws(present[name]):
-                del present[name]
-        present.update(variables)
+        for name in self._variables(env).keys() - variables.keys():
+            delattr(env, name)
+        vars(env).update(variables)
 
     def key(self, env: Any) -> Any:
         clocks = getattr(env, "gsp_clocks", ())
