@@ -6,7 +6,8 @@
     python benchmarks/play.py --table             only print, and fill docs/play.md and README.md between their markers
     python benchmarks/play.py --trial             two episodes a row at a hundredth of the budget, kept nowhere
 
-Every episode is one line of `benchmarks/play.jsonl`; lines of other settings are kept and left out.
+Every episode is one line of `benchmarks/play.jsonl`; lines of other settings are kept and left out.  Seconds are
+those of the processor, as a planner runs on one thread and a busy machine would only blur them.
 """
 
 import argparse
@@ -53,9 +54,9 @@ def episode(env: Any, act: Callable[[Any, Any], Any], number: int, longest: int)
     observation, info = env.reset(seed=SEED + number)
     total, decisions, planning, worst, ended = 0.0, 0, 0.0, 0.0, False
     while not ended and decisions < longest:
-        begun = time.perf_counter()
+        begun = time.process_time()
         action = act(observation, info)
-        took = time.perf_counter() - begun
+        took = time.process_time() - begun
         planning, worst, decisions = planning + took, max(worst, took), decisions + 1
         observation, reward, terminated, truncated, info = env.step(action)
         total, ended = total + float(reward), terminated or truncated
@@ -153,7 +154,7 @@ def _reached(row: Row, returns: Any, rivals: Any) -> str:
         return f"{row.rival[0]} not played"
     if not row.sigmas:
         return "yes" if returns.mean() > rivals.mean() else "no"
-    apart = (returns.mean() - rivals.mean()) / np.hypot(_error(returns), _error(rivals))
+    apart = (returns.mean() - rivals.mean()) / max(float(np.hypot(_error(returns), _error(rivals))), 1e-12)
     return f"{'yes' if apart > row.sigmas else 'no'}, {apart:.1f} standard errors above"
 
 

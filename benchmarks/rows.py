@@ -98,7 +98,16 @@ ROWS = [
     Row("cliff", "CliffWalking-v1", lambda: gym.make("CliffWalking-v1"), 5, _simulations(1000), -13.0, every=True),
     Row("lake", "FrozenLake-v1", lambda: gym.make("FrozenLake-v1"), 300, _simulations(1000), 0.70),
     Row("blackjack", "Blackjack-v1", lambda: gym.make("Blackjack-v1"), 5000, _simulations(300), -0.10),
-    Row("cartpole", "CartPole-v1", lambda: gym.make("CartPole-v1"), 20, _steps(1000), 500.0, every=True),
+    Row(
+        "cartpole",
+        "CartPole-v1",
+        lambda: gym.make("CartPole-v1"),
+        20,
+        _steps(2000),
+        500.0,
+        every=True,
+        algorithm="gs-power-uct",
+    ),
     Row(
         "acrobot",
         "Acrobot-v1",
