@@ -4,6 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import wrappers
+from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
 from simulator.toys import Corridor, Masked, NativeCorridor, Pair, ScaledCorridor, Stuck
 
 import gymnasium_gsp as gsp
@@ -213,3 +214,47 @@ def test_reward_bounds_make_finite_powers_possible():
         agent.act(*env.reset(seed=0))
     agent = gsp.make_agent("gs-power-uct", env, budget=300, seed=0, p=2.5, reward_bounds=(-1.0, 0.0))
     agent.act(*env.reset(seed=0))
+
+
+def test_constants_changed_after_the_environment_was_made_are_planned_with():
+    env = gym.make("CartPole-v1")
+    env.unwrapped.force_mag = 0.0
+    agent = gsp.make_agent("uct", env, budget=20, seed=0)
+    result = agent.plan(*env.reset(seed=0))
+    assert result.q_values[0] == result.q_values[1]
+    assert agent._live.sibling.raw.force_mag == 0.0
+    env.unwrapped.force_mag = 10.0
+    agent.plan(*env.reset(seed=0))
+    assert agent._live.sibling.raw.force_mag == 10.0
+
+
+def test_a_table_is_not_believed_where_a_subclass_steps_otherwise():
+    class Bitter(FrozenLakeEnv):
+        def step(self, action):
+            answer = super().step(action)
+            return answer[0], -answer[1], *answer[2:]
+
+    env = wrappers.TimeLimit(Bitter(desc=["SG", "FF"], is_slippery=False), 4)
+    q, agent = values(env)
+    assert agent.describe()["adapter"] == "instance variables"
+    assert q[2] == -1.0  # to the right lies the goal
+    assert q[1] == 0.0
+
+
+def test_a_wrapper_that_shows_the_larger_of_two_frames_is_rebuilt_and_not_compared(play):
+    env = wrappers.MaxAndSkipObservation(gym.make("CartPole-v1", max_episode_steps=20), 2)
+    assert play(env, budget=30)[0] > 0.0
+
+
+def test_an_episode_cut_short_inside_the_environment_is_cut_short_in_simulations():
+    class Hasty(Corridor):
+        def reset(self, *, seed=None, options=None):
+            self.t = 0
+            return super().reset(seed=seed)
+
+        def step(self, action):
+            self.t += 1
+            return *super().step(action)[:3], self.t >= 3, {}
+
+    q, _ = values(Hasty())
+    assert q.tolist() == [0.0, 0.0]  # the goal lies four steps away

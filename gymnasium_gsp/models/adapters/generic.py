@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import gymnasium as gym
 import numpy as np
 
+from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.models.adapters.adapter import Adapter, restart
 from gymnasium_gsp.models.keys import freeze
 
@@ -134,6 +135,13 @@ class Generic(Adapter):
         return True
 
     def prepare(self, sibling: Any, env: Any) -> None:
+        try:
+            self.save(sibling.unwrapped)
+        except Exception as error:  # what the environment holds only after a reset may refuse in any way
+            raise RecipeError(
+                f"the variables of {type(env).__name__} cannot be saved: {error}. Give it clone_state() and "
+                "set_state(state), a state without the random stream"
+            ) from error
         try:
             self.key(sibling.unwrapped)
             self.key(env)
