@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 
 import gymnasium_gsp as gsp
-from gymnasium_gsp.ingredients import FixedHorizon
+from gymnasium_gsp.ingredients import FixedHorizon, Rollout
 from gymnasium_gsp.models.connection import connect
 
 Policy = Callable[[Any, np.random.Generator], Any]
@@ -91,6 +91,14 @@ def _steps(number: int) -> gsp.Budget:
 
 
 _CELLS = "continuous states never meet again, and random playouts never reach the goal; in cells, the graph explores"
+_FALLS = (
+    "random playouts fall within some twenty steps, so a return over all steps left is mostly noise; the tree is kept, "
+    "as nothing in it is random and only its best branch counts"
+)
+_AHEAD = {
+    steps: {"horizon": FixedHorizon(steps), "evaluation": Rollout(steps=steps), "retention": "episode"}
+    for steps in (30, 50)
+}
 _RANDOM = {"rival": ("random", random_policy), "sigmas": 4.9}
 
 ROWS = [
@@ -106,7 +114,9 @@ ROWS = [
         _steps(2000),
         500.0,
         every=True,
-        algorithm="gs-power-uct",
+        algorithm="uct",
+        options=_AHEAD[50],
+        why=_FALLS,
     ),
     Row(
         "acrobot",
@@ -128,7 +138,17 @@ ROWS = [
         options={"state_key": car_cell},
         why=_CELLS,
     ),
-    Row("lander", "LunarLander-v3", lambda: gym.make("LunarLander-v3"), 10, _steps(2000), 200.0),
+    Row(
+        "lander",
+        "LunarLander-v3",
+        lambda: gym.make("LunarLander-v3"),
+        10,
+        _steps(3000),
+        200.0,
+        algorithm="uct",
+        options={**_AHEAD[30], "discount": 0.99},
+        why="every step pays for coming nearer, so thirty steps ahead tell enough; a playout to the end is a crash",
+    ),
     Row(
         "doorkey",
         "MiniGrid-DoorKey-6x6-v0",

@@ -75,7 +75,6 @@ def _minigrid() -> tuple[Any, dict[str, Any]]:
 
 CASES: dict[str, tuple[str | None, Callable[[], tuple[Any, dict[str, Any]]]]] = {
     "CartPole-v1": (None, lambda: (gym.make("CartPole-v1"), {})),
-    "Acrobot-v1": (None, lambda: (gym.make("Acrobot-v1", max_episode_steps=50), {})),
     "Taxi-v4 as a simulator": (None, _taxi),
     "a line, 20 lines of Python": (None, lambda: (gym.wrappers.TimeLimit(Line(), 50), {})),
     "MiniGrid-DoorKey-6x6-v0": ("minigrid", _minigrid),
