@@ -79,6 +79,7 @@ def test_continuous_actions_are_answered_with_what_to_do():
         lambda: gym.make("FrozenLake-v1"),
         lambda: gym.make("Blackjack-v1"),
         lambda: gym.wrappers.TimeLimit(Corridor(), 5),
+        Corridor,
         lambda: gym.make("Blackjack-v1").unwrapped,
         lambda: gym.make("FrozenLake-v1").unwrapped,
     ],

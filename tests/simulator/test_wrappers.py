@@ -180,6 +180,35 @@ def test_masks_of_infos_are_obeyed_by_search_and_playouts(play):
         assert play(wrappers.TimeLimit(Masked(), 12), budget=50, name=name) == [1.0]
 
 
+def test_masks_change_with_the_state_for_actions_of_two_parts():
+    class Alternating(gym.Env):
+        action_space = gym.spaces.MultiDiscrete([2, 2])
+        observation_space = gym.spaces.Discrete(7)
+
+        def mask(self):
+            return np.array([1, 0, 0, 1] if self.place % 2 else [0, 1, 1, 0], bool)
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.place = 0
+            return 0, {"action_mask": self.mask()}
+
+        def step(self, action):
+            number = int(2 * action[0] + action[1])
+            assert self.mask()[number]
+            self.place += 1
+            return self.place, float(number), self.place == 6, False, {"action_mask": self.mask()}
+
+    env = Alternating()
+    agent = gsp.make_agent("gs-power-uct", env, budget=100, seed=0)
+    observation, info = env.reset(seed=0)
+    total, ended = 0.0, False
+    while not ended:
+        observation, reward, ended, _, info = env.step(agent.act(observation, info))
+        total += reward
+    assert total == 3 * (2 + 3)
+
+
 def test_masks_of_a_function_are_obeyed():
     env = wrappers.TimeLimit(Masked(), 12)
     agent = gsp.make_agent("uct", env, budget=50, seed=0, action_mask=lambda raw: raw.mask())

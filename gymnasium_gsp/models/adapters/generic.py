@@ -122,6 +122,7 @@ class Generic(Adapter):
 
     def __init__(self) -> None:
         self._streams = Streams()
+        self._known: frozenset[str] = frozenset()  # variables that a sibling has after its reset
         self._spared: frozenset[str] = frozenset()  # variables of the sibling that `blind` has replaced for good
 
     @classmethod
@@ -142,6 +143,7 @@ class Generic(Adapter):
                 f"the variables of {type(env).__name__} cannot be saved: {error}. Give it clone_state() and "
                 "set_state(state), a state without the random stream"
             ) from error
+        self._known = frozenset(self._variables(sibling.unwrapped))
         try:
             self.key(sibling.unwrapped)
             self.key(env)
@@ -174,6 +176,9 @@ class Generic(Adapter):
                 if name not in clocks and value is not env and not isinstance(value, _STREAMS)
             }
         )
+
+    def is_reset(self, env: Any) -> bool:
+        return getattr(env, "_np_random", None) is not None or self._known <= vars(env).keys()
 
     def clock(self, env: Any) -> int | None:
         for name in getattr(env, "gsp_clocks", ()):
