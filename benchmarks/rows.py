@@ -91,14 +91,7 @@ def _steps(number: int) -> gsp.Budget:
 
 
 _CELLS = "continuous states never meet again, and random playouts never reach the goal; in cells, the graph explores"
-_FALLS = (
-    "random playouts fall within some twenty steps, so a return over all steps left is mostly noise; the tree is kept, "
-    "as nothing in it is random and only its best branch counts"
-)
-_AHEAD = {
-    steps: {"horizon": FixedHorizon(steps), "evaluation": Rollout(steps=steps), "retention": "episode"}
-    for steps in (30, 50)
-}
+_AHEAD = {"horizon": FixedHorizon(30), "evaluation": Rollout(steps=30), "retention": "episode", "discount": 0.99}
 _RANDOM = {"rival": ("random", random_policy), "sigmas": 4.9}
 
 ROWS = [
@@ -111,12 +104,10 @@ ROWS = [
         "CartPole-v1",
         lambda: gym.make("CartPole-v1"),
         20,
-        _steps(2000),
+        _steps(6000),
         500.0,
         every=True,
-        algorithm="uct",
-        options=_AHEAD[50],
-        why=_FALLS,
+        algorithm="gs-power-uct",
     ),
     Row(
         "acrobot",
@@ -146,7 +137,7 @@ ROWS = [
         _steps(3000),
         200.0,
         algorithm="uct",
-        options={**_AHEAD[30], "discount": 0.99},
+        options=_AHEAD,
         why="every step pays for coming nearer, so thirty steps ahead tell enough; a playout to the end is a crash",
     ),
     Row(
