@@ -137,7 +137,7 @@ def _cells(row: Row, path: Path) -> Iterator[str]:
     yield f"{_mean(returns)}{beside}"
     yield f"{returns.min():.4g}"
     yield _asked(row)
-    yield _reached(row, returns, rivals)
+    yield _reached(row, returns, rivals) + ("" if len(lines) == row.episodes else ", so far")
 
 
 def _asked(row: Row) -> str:

@@ -43,11 +43,13 @@ def test_a_row_is_resumed_and_reaches_what_it_must(command, tmp_path):
     row, kept = small(command, "cliff"), tmp_path / "play.jsonl"
     command.play(dataclasses.replace(row, episodes=1), kept, np.inf)
     first = kept.read_text()
+    assert "so far" in "\n".join(command.table([row], kept))
     command.play(row, kept, np.inf)
     assert kept.read_text().startswith(first)
     assert [line["episode"] for line in command.known(row, command.settings(row), kept)] == [0, 1, 2]
     command.play(row, kept, np.inf)
     assert len(kept.read_text().splitlines()) == 3
+    assert "so far" not in "\n".join(command.table([row], kept))
     command.play(dataclasses.replace(row, episodes=9), kept, -np.inf)  # no time left
     assert len(kept.read_text().splitlines()) == 3
     assert command.known(small(command, "cliff", algorithm="uct"), "uct(), 64 simulations", kept) == []
