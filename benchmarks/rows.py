@@ -114,7 +114,7 @@ ROWS = [
         "Acrobot-v1",
         lambda: gym.make("Acrobot-v1"),
         10,
-        _steps(5000),
+        _steps(10000),
         -95.0,
         options={"state_key": acrobot_cell},
         why=_CELLS,
