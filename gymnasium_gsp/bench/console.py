@@ -14,6 +14,7 @@ from gymnasium_gsp.agents.agent import Agent
 from gymnasium_gsp.agents.registry import ALGORITHMS
 from gymnasium_gsp.bench.catalogue import OPTIMUM_SOURCE, title
 from gymnasium_gsp.bench.protocol import Episode, Run, Summary, budget_value, env_id
+from gymnasium_gsp.bench.python_speed import MARK, Absent, Copying, Overhead
 
 
 def _console() -> Console:
@@ -150,3 +151,23 @@ def show_speed(section: str, row: dict[str, Any]) -> None:
         print(f"cold {row['cold']:.1f} s, warm {row['warm']:.2f} s (median)")
     elif section == "memory":
         print("; ".join(f"{name} {size:.0f}" for name, size in row.items()))
+
+
+def show_python_speed(rows: Iterable[Overhead | Copying | Absent]) -> None:
+    """Print what planning adds to simulators in Python, line by line, then the comparison with deep copies."""
+    later: list[Copying] = []
+    print(f"{f'us per environment step (mark: {MARK:g})':<42}{'whole':>9}{'simulator':>11}{'ours':>8}")
+    for row in rows:
+        if isinstance(row, Overhead):
+            case = f"{row.env}, {row.algorithm}"
+            print(f"{case:<42}{row.whole:9.2f}{row.simulator:11.2f}{row.ours:8.2f}", flush=True)
+        elif isinstance(row, Absent):
+            print(f"{row.env}: left out, {row.package} is not installed")
+        else:
+            later.append(row)
+    heads = f"{'ours':>9}{'deepcopy':>10}{'ratio':>7}"
+    print(f"\n{'uct beside a deepcopy search':<28}{'us per step:':>12}{heads}{'per simulation:':>17}{heads}")
+    for row in later:
+        steps = f"{row.ours:9.2f}{row.deepcopy:10.2f}{row.deepcopy / row.ours:7.1f}"
+        ours, theirs = row.ours_per_simulation, row.deepcopy_per_simulation
+        print(f"{row.env:<40}{steps}{'':>17}{ours:9.0f}{theirs:10.0f}{theirs / ours:7.1f}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.models.connection import connect
@@ -85,6 +86,8 @@ def check_snapshot(env: Any, simulator: Any = None, seed: int = 0, **options: An
         report.rows.append(Row("actions are numbered, wrappers understood", FAILED, str(error)))
         return report
     report.way = str(live.describe()["model"])
+    if isinstance(live, TableEnv):
+        report.rows.append(Row("the table P tells what steps do", *_table_agrees(live, seed)))
     if not isinstance(live, SimulatedEnv):
         # The compiled way needs no snapshot of the environment; the simulator behind it is tried all the same.
         try:
@@ -98,6 +101,25 @@ def check_snapshot(env: Any, simulator: Any = None, seed: int = 0, **options: An
     if report.passed:
         report.costs = trial.costs()
     return report
+
+
+def _table_agrees(live: TableEnv, seed: int, steps: int = 200) -> tuple[str, str]:
+    """Whether each of some random steps is one that the table allows."""
+    env, draw, ended = live.env, np.random.default_rng(seed), True
+    for number in range(steps):
+        if ended:
+            env.reset(seed=seed + number)
+        state, action = int(live.source.s), int(draw.integers(live.forms.count))
+        _, reward, terminated, truncated, _ = env.step(live.action(action))
+        went = (int(live.source.s), float(reward), bool(terminated))
+        told = [(int(then), float(gain), bool(end)) for p, then, gain, end in live.source.P[state][action] if p > 0.0]
+        if went not in told:
+            return FAILED, (
+                f"action {action} in state {state} led to {went}, which P does not have: mend P, or leave it out and "
+                "give clone_state() and set_state()"
+            )
+        ended = bool(terminated or truncated)
+    return PASSED, ""
 
 
 def _wrappers(live: LiveEnv) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import gymnasium as gym
 from gymnasium import spaces
 
 from gymnasium_gsp.errors import RecipeError
@@ -22,6 +23,12 @@ def connect(env: Any, simulator: Any = None, **options: Any) -> LiveEnv:
     Raises:
         RecipeError: if there is no way, with what to do.
     """
+    if isinstance(env, gym.vector.VectorEnv):
+        raise RecipeError(
+            "an agent is bound to one environment, and this is a vector of them: put "
+            "gymnasium_gsp.PlanningWrapper(env, seed=...) "
+            'into each environment function and ask np.array(envs.call("planned_action"))'
+        )
     if not hasattr(env, "unwrapped") or not hasattr(env, "action_space"):
         raise RecipeError(f"an agent is bound to a Gymnasium environment, not to {env!r}")
     if not isinstance(env.action_space, spaces.Dict):  # which an adapter may know how to list

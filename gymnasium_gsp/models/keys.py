@@ -5,10 +5,12 @@ A key tells dtype, shape and bytes; minus zero is folded into zero, and NaN is r
 """
 
 import math
+import sys
 import types
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,8 @@ from gymnasium import spaces
 
 from gymnasium_gsp.errors import PlanningError, RecipeError
 
+_SAMPLE = 16  # keys by which the size of all is judged
+_BESIDE_A_KEY = 150  # bytes of its number and of its place in a dict
 _PLAIN = (int, str, bytes, bool, type(None))
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
 
@@ -160,8 +164,19 @@ class KeyTable:
             self._next += 1
         return known
 
+    def bytes_each(self) -> int:
+        """About how many bytes one more key takes, going by those that are there."""
+        few = list(islice(self.numbers, _SAMPLE))
+        return _BESIDE_A_KEY + sum(map(_bytes_of, few)) // max(1, len(few))
+
     def retain(self, numbers: Iterable[int]) -> None:
         """Forget every key but those with these numbers."""
         kept = set(numbers)
         self.numbers = {key: number for key, number in self.numbers.items() if number in kept}
         self.masks = {number: mask for number, mask in self.masks.items() if number in kept}
+
+
+def _bytes_of(key: Any) -> int:
+    """The bytes of a key and what it holds; numbers that Python shares are counted again."""
+    inside = key if isinstance(key, tuple | frozenset) else ()
+    return sys.getsizeof(key) + sum(map(_bytes_of, inside))

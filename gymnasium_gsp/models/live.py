@@ -129,6 +129,7 @@ class TableEnv(LiveEnv):
             and space.start == 0
             and len(table) == space.n
             and not getattr(raw, "fickle_passenger", False)  # Taxi's table leaves him out
+            and not _steps_otherwise(raw)
         )
 
     def root(self, observation: Any, info: Any) -> Root:
@@ -152,3 +153,9 @@ class TableEnv(LiveEnv):
 
     def describe(self) -> dict[str, Any]:
         return {**super().describe(), "model": "the environment's transition table P, compiled"}
+
+
+def _steps_otherwise(raw: Any) -> bool:
+    """Whether an environment inherits the table of a toy_text class, and steps in a way of its own."""
+    toys: list[Any] = [kind for kind in type(raw).__mro__ if kind.__module__.startswith("gymnasium.envs.toy_text.")]
+    return bool(toys) and type(raw).step is not toys[0].step

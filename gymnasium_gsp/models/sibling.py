@@ -56,8 +56,8 @@ class Sibling:
 
     @property
     def shows_all(self) -> bool:
-        """Whether its observations are those of the user's environment."""
-        return not self.layers.unseen
+        """Whether `observe` tells what the user's environment shows: no layer remembers observations."""
+        return not self.layers.unseen and all(name != "MaxAndSkipObservation" for name, _ in self.layers.rebuild)
 
 
 def make_sibling(env: Any, adapter: Adapter, simulator: Any = None) -> Sibling:
@@ -88,9 +88,27 @@ def make_sibling(env: Any, adapter: Adapter, simulator: Any = None) -> Sibling:
             f"{outer.action_space} and {outer.observation_space}, not {env.action_space} and {env.observation_space}; "
             "give simulator=, a function that returns a private environment with the same arguments"
         )
-    _, info = outer.reset(seed=0)
+    info = _first_reset(outer, origin)
     adapter.prepare(outer, env.unwrapped)
     return Sibling(outer, raw, adapter, layers, origin, info)
+
+
+def _first_reset(sibling: Any, origin: str) -> dict[str, Any]:
+    """Reset a new sibling and return the info of it."""
+    name = type(sibling.unwrapped).__name__
+    try:
+        answer = sibling.reset(seed=0)
+    except Exception as error:  # a third party's reset may want anything
+        raise RecipeError(
+            f"the simulator made for {name} ({origin}) cannot be reset(seed=0): {type(error).__name__}: {error}. Give "
+            "simulator=, a function that returns a private environment which can"
+        ) from error
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise RecipeError(
+            f"{name}: reset returned a {type(answer).__name__}; it must return (observation, info). For environments "
+            "of the old gym there is the package shimmy"
+        )
+    return answer[1] if isinstance(answer[1], dict) else {}
 
 
 def _given(simulator: Any, env: Any) -> tuple[Any, str]:
@@ -111,9 +129,20 @@ def _made(raw: Any, adapter: Adapter) -> tuple[Any, str]:
     sibling = adapter.sibling(raw, 0)
     if sibling is not None:
         return sibling.unwrapped, "its own make_simulator" if hasattr(raw, "make_simulator") else "its adapter"
+    make, known, origin = _maker(raw)
+    try:
+        return make(**known).unwrapped, origin
+    except Exception as error:  # a third party's constructor may want anything
+        raise RecipeError(
+            f"no simulator of {type(raw).__name__} can be made by {origin}: {type(error).__name__}: {error}. Give "
+            f"simulator=, for example lambda: {type(raw).__name__}(...)"
+        ) from error
+
+
+def _maker(raw: Any) -> tuple[Callable[..., Any], dict[str, Any], str]:
+    """What makes another environment like this one, its arguments, and that in words."""
     if raw.spec is not None:
-        arguments = {"render_mode": None} if "render_mode" in raw.spec.kwargs else {}
-        return raw.spec.make(**arguments).unwrapped, "its spec"
+        return raw.spec.make, {"render_mode": None} if "render_mode" in raw.spec.kwargs else {}, "its spec"
     make: Callable[..., Any] = type(raw)
     parameters = inspect.signature(make).parameters.values()
     named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
@@ -125,7 +154,7 @@ def _made(raw: Any, adapter: Adapter) -> tuple[Any, str]:
             "gymnasium.make"
         )
     described = ", ".join(f"{name}={value!r}" for name, value in known.items())
-    return make(**known), f"its class{f', with the attributes {described}' if known else ''}"
+    return make, known, f"its class{f', with the attributes {described}' if known else ''}"
 
 
 def check_step(answer: Any, name: str) -> None:

@@ -38,6 +38,9 @@ class SimulatedEnv(LiveEnv):
         reward_bounds: tuple[float, float] | None = None,
         observing: bool = False,
     ) -> None:
+        for option, function in (("state_key", state_key), ("action_mask", action_mask)):
+            if function is not None and not callable(function):
+                raise RecipeError(f"{option} must be a function, not {function!r}")
         self.adapter = adapter = choose(env.unwrapped)
         super().__init__(env, adapter.actions(env.unwrapped))
         self.limit = time_limit(env, adapter.limit(self.source))
@@ -45,7 +48,7 @@ class SimulatedEnv(LiveEnv):
         self._state_key, self._action_mask = state_key, action_mask
         self._cast = caster(env.observation_space)
         masked = action_mask is not None or "action_mask" in self.sibling.first_info
-        bounds = reward_bounds or _declared_bounds(env)
+        bounds = _declared_bounds(env) if reward_bounds is None else _check_bounds(reward_bounds)
         key = self._key_function()
         if state_key is None and adapter.complete and not observing:
             adapter.blind(self.sibling.raw)
@@ -136,6 +139,17 @@ class _ObservedKey:
 
     def __call__(self, observation: Any) -> Any:
         return freeze(self._own(self._raw, self._cast(observation)))
+
+
+def _check_bounds(bounds: Any) -> tuple[float, float]:
+    """The smallest and largest reward, as two floats."""
+    try:
+        smallest, largest = map(float, bounds)
+    except (TypeError, ValueError):
+        smallest = largest = float("nan")
+    if not -float("inf") < smallest <= largest < float("inf"):
+        raise RecipeError(f"reward_bounds must be two finite numbers, smallest first, not {bounds!r}")
+    return smallest, largest
 
 
 def _declared_bounds(env: Any) -> tuple[float, float] | None:

@@ -21,6 +21,7 @@ from gymnasium_gsp.models.pointers import SIGNATURES, Pointer, ctypes_type
 from gymnasium_gsp.models.reading import Actions
 from gymnasium_gsp.models.sibling import Sibling, check_reward, check_step
 
+_MASKS_KEPT = 4096
 _Cells = ctypes.c_int64 * 2
 _Context = ctypes.c_double * abi.CONTEXT_SIZE
 _read_real = ctypes.c_double.from_address
@@ -60,6 +61,7 @@ class SimulatorModel:
         self.caught: list[BaseException] = []
         self._forms = actions
         self._key, self._mask = key, mask
+        self._masks_met: dict[Any, list[int]] = {}  # legal actions by mask, as reading one takes a microsecond
         self._random = random.Random(0)
         self._bind()
 
@@ -114,7 +116,11 @@ class SimulatorModel:
     def _read_mask(self, observation: Any, info: Any) -> list[int]:
         """The legal actions of the sibling's present state."""
         assert self._mask is not None
-        mask = np.asarray(self._mask(info)).reshape(-1)
+        given = self._mask(info)
+        name = (given.dtype, given.tobytes()) if type(given) is np.ndarray else None
+        if name in self._masks_met:
+            return self._masks_met[name]
+        mask = np.asarray(given).reshape(-1)
         if len(mask) != self.actions:
             raise PlanningError(f"{self.name}: an action mask has {len(mask)} entries for {self.actions} actions")
         legal = np.flatnonzero(mask).tolist()
@@ -123,6 +129,8 @@ class SimulatorModel:
                 f"{self.name}: the state that shows {observation!r} has no legal action and is not terminal; a state "
                 "where nothing can be done must be reached with terminated=True"
             )
+        if name is not None and len(self._masks_met) < _MASKS_KEPT:
+            self._masks_met[name] = legal
         return legal
 
     def _advance(self, action: int) -> tuple[Any, float, bool, Any]:

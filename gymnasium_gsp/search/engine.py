@@ -79,6 +79,9 @@ class Search:
         self._decide = compiled_entry(type(self).decide, self._nogil)
         self._interrupts = Interrupts()
         self._keys = getattr(model, "keys", None)  # a simulator's table of full keys lives and dies with the graph
+        if self._keys is not None and max_nodes is None:
+            beside = 2 * self._keys.bytes_each()  # as many keys as twice the nodes, see `_run`
+            self.store.max_nodes = max(1, memory // (self.store.bytes_per_node + beside))
         self.chunk = 1
         self.kernel_seconds = 0.0
         self._simulation_seconds, self._sweep_seconds = 1e-6, 1e-7  # estimates, replaced by what is measured

@@ -37,6 +37,7 @@ def outcomes(env, **options):
         lambda: gym.make("GSP/FourRooms-v0"),
         lambda: gym.wrappers.TimeLimit(Corridor(slip=0.2), 30),
         lambda: gym.wrappers.TimeLimit(NativeCorridor(slip=0.2), 30),
+        lambda: gym.wrappers.TimeLimit(Corridor(length=40), 10),
         lambda: gym.wrappers.TimeLimit(Diary(), 30),
         lambda: gym.wrappers.TimeLimit(Uncopyable(), 30),
         lambda: gym.wrappers.TimeLimit(Masked(), 30),
@@ -67,6 +68,17 @@ def test_what_cannot_is_found_with_its_remedy(make, claim, remedy):
     row = next(row for row in report.rows if row.claim == claim)
     assert row.outcome == "FAILED"
     assert remedy in row.note
+
+
+def test_a_table_that_lies_is_found():
+    env = gym.make("FrozenLake-v1", is_slippery=False)
+    assert outcomes(env)[0]["the table P tells what steps do"] == "passed"
+    env.unwrapped.P = {**env.unwrapped.P, 0: {action: [(1.0, 5, 1.0, False)] for action in range(4)}}
+    real, env.unwrapped.step = env.unwrapped.step, lambda action: (0, 0.0, False, False, {})
+    found, report = outcomes(env)
+    assert found["the table P tells what steps do"] == "FAILED", str(report)
+    assert "action" in str(report)
+    env.unwrapped.step = real
 
 
 def test_hidden_state_is_warned_of():

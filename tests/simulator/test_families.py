@@ -91,6 +91,21 @@ def test_a_small_room_is_crossed(play):
     assert play(env, budget=40, name="gs-power-uct-f")[0] > 0.0
 
 
+@pytest.mark.parametrize(
+    ("package", "env_id", "name"),
+    [
+        pytest.param("minigrid", "MiniGrid-DoorKey-5x5-v0", "gen_obs", marks=needs("minigrid")),
+        pytest.param("highway_env", "highway-fast-v0", "observation_type", marks=needs("highway_env")),
+    ],
+)
+def test_a_simulator_stays_spared_of_observing(package, env_id, name):
+    env = registered(package, env_id)
+    agent = gsp.make_agent("uct", env, budget=gsp.Budget(model_steps=3), seed=0)
+    agent.act(*env.reset(seed=0))
+    assert "adapters" in type(getattr(agent._live.sibling.raw, name)).__module__
+    assert "adapters" not in type(getattr(env.unwrapped, name)).__module__
+
+
 @needs("pyRDDLGym")
 def test_a_network_is_kept_running_better_than_without_a_hand(play):
     env = rddl("SysAdmin_MDP_ippc2011")

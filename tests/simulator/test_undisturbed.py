@@ -106,6 +106,15 @@ def test_a_long_episode_keeps_to_its_cap():
         assert len(agent._search._keys) <= 2 * 500 + 4096 + 400
 
 
+def test_the_memory_of_keys_is_part_of_the_bound():
+    env = MAKERS["classic_control"]()
+    agent = gsp.make_agent("gs-power-uct", env, budget=gsp.Budget(model_steps=3000), seed=0, memory=1 << 18)
+    agent.act(*env.reset(seed=0))
+    keys = agent._search._keys
+    assert agent.result.graph_size * (agent._search.store.bytes_per_node + keys.bytes_each()) <= 1 << 18
+    assert 4 * 24 < keys.bytes_each() < 1000  # four floats
+
+
 def test_keys_are_dropped_with_the_graph():
     env = MAKERS["classic_control"]()
     agent = gsp.make_agent("uct", env, budget=50, seed=0)

@@ -4,6 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import wrappers
+from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
 from simulator.toys import Corridor, Masked, NativeCorridor, Pair, ScaledCorridor, Stuck
 
 import gymnasium_gsp as gsp
@@ -179,6 +180,35 @@ def test_masks_of_infos_are_obeyed_by_search_and_playouts(play):
         assert play(wrappers.TimeLimit(Masked(), 12), budget=50, name=name) == [1.0]
 
 
+def test_masks_change_with_the_state_for_actions_of_two_parts():
+    class Alternating(gym.Env):
+        action_space = gym.spaces.MultiDiscrete([2, 2])
+        observation_space = gym.spaces.Discrete(7)
+
+        def mask(self):
+            return np.array([1, 0, 0, 1] if self.place % 2 else [0, 1, 1, 0], bool)
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.place = 0
+            return 0, {"action_mask": self.mask()}
+
+        def step(self, action):
+            number = int(2 * action[0] + action[1])
+            assert self.mask()[number]
+            self.place += 1
+            return self.place, float(number), self.place == 6, False, {"action_mask": self.mask()}
+
+    env = Alternating()
+    agent = gsp.make_agent("gs-power-uct", env, budget=100, seed=0)
+    observation, info = env.reset(seed=0)
+    total, ended = 0.0, False
+    while not ended:
+        observation, reward, ended, _, info = env.step(agent.act(observation, info))
+        total += reward
+    assert total == 3 * (2 + 3)
+
+
 def test_masks_of_a_function_are_obeyed():
     env = wrappers.TimeLimit(Masked(), 12)
     agent = gsp.make_agent("uct", env, budget=50, seed=0, action_mask=lambda raw: raw.mask())
@@ -213,3 +243,47 @@ def test_reward_bounds_make_finite_powers_possible():
         agent.act(*env.reset(seed=0))
     agent = gsp.make_agent("gs-power-uct", env, budget=300, seed=0, p=2.5, reward_bounds=(-1.0, 0.0))
     agent.act(*env.reset(seed=0))
+
+
+def test_constants_changed_after_the_environment_was_made_are_planned_with():
+    env = gym.make("CartPole-v1")
+    env.unwrapped.force_mag = 0.0
+    agent = gsp.make_agent("uct", env, budget=20, seed=0)
+    result = agent.plan(*env.reset(seed=0))
+    assert result.q_values[0] == result.q_values[1]
+    assert agent._live.sibling.raw.force_mag == 0.0
+    env.unwrapped.force_mag = 10.0
+    agent.plan(*env.reset(seed=0))
+    assert agent._live.sibling.raw.force_mag == 10.0
+
+
+def test_a_table_is_not_believed_where_a_subclass_steps_otherwise():
+    class Bitter(FrozenLakeEnv):
+        def step(self, action):
+            answer = super().step(action)
+            return answer[0], -answer[1], *answer[2:]
+
+    env = wrappers.TimeLimit(Bitter(desc=["SG", "FF"], is_slippery=False), 4)
+    q, agent = values(env)
+    assert agent.describe()["adapter"] == "instance variables"
+    assert q[2] == -1.0  # to the right lies the goal
+    assert q[1] == 0.0
+
+
+def test_a_wrapper_that_shows_the_larger_of_two_frames_is_rebuilt_and_not_compared(play):
+    env = wrappers.MaxAndSkipObservation(gym.make("CartPole-v1", max_episode_steps=20), 2)
+    assert play(env, budget=30)[0] > 0.0
+
+
+def test_an_episode_cut_short_inside_the_environment_is_cut_short_in_simulations():
+    class Hasty(Corridor):
+        def reset(self, *, seed=None, options=None):
+            self.t = 0
+            return super().reset(seed=seed)
+
+        def step(self, action):
+            self.t += 1
+            return *super().step(action)[:3], self.t >= 3, {}
+
+    q, _ = values(Hasty())
+    assert q.tolist() == [0.0, 0.0]  # the goal lies four steps away

@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+_CONSTANT = (bool, int, float, str)
+
 
 class Adapter:
     """How one family of environments is saved and restored; one object for each simulator.
@@ -107,6 +109,11 @@ class Adapter:
     def reseed(self, env: Any, seed: np.random.SeedSequence) -> None:
         """Begin another random stream, in place, so that sub-objects that share the generator follow."""
         restart(self.stream(env), seed)
+
+
+def constants(env: Any) -> dict[str, Any]:
+    """The numbers and words that an environment holds, which its user may have changed since it was made."""
+    return {name: value for name, value in vars(env).items() if type(value) in _CONSTANT and name != "render_mode"}
 
 
 def restart(generator: Any, seed: np.random.SeedSequence) -> None:

@@ -6,7 +6,7 @@ joints carry over to the next step cannot, so a copy follows the original to abo
 
 from typing import Any, ClassVar
 
-from gymnasium_gsp.models.adapters.adapter import Adapter
+from gymnasium_gsp.models.adapters.adapter import Adapter, constants
 from gymnasium_gsp.models.keys import finite
 
 _PLAIN = ("game_over", "prev_shaping", "wind_idx", "torque_idx")
@@ -27,7 +27,7 @@ class LunarLander(Adapter):
     def save(self, env: Any) -> Any:
         bodies = [_read(body) for body in (env.lander, *env.legs)]
         contacts = [bool(leg.ground_contact) for leg in env.legs]
-        plain = {name: getattr(env, name) for name in _PLAIN if hasattr(env, name)}
+        plain = {**constants(env), **{name: getattr(env, name) for name in _PLAIN if hasattr(env, name)}}
         return bodies, contacts, plain, bool(env.lander.awake), [polygon[:2] for polygon in env.sky_polys]
 
     def load(self, env: Any, snapshot: Any) -> None:

@@ -4,28 +4,35 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gymnasium_gsp.models.adapters.adapter import Adapter
+from gymnasium_gsp.models.adapters.adapter import Adapter, constants
 from gymnasium_gsp.models.keys import finite
 
 _BESIDE = ("steps_beyond_terminated", "last_u")
 
 
 class ClassicControl(Adapter):
-    """The state vector, and what stands beside it in CartPole and Pendulum.  Exact."""
+    """The state vector, what stands beside it in CartPole and Pendulum, and the constants of the physics.  Exact."""
 
     name: ClassVar[str] = "classic_control"
     observes = True
     deterministic = True
+
+    def __init__(self) -> None:
+        self._constants: Any = None  # those that the sibling has
 
     @classmethod
     def fits(cls, env: Any) -> bool:
         return type(env).__module__.startswith("gymnasium.envs.classic_control.")
 
     def save(self, env: Any) -> Any:
-        return np.array(env.state), {name: getattr(env, name) for name in _BESIDE if hasattr(env, name)}
+        beside = {name: getattr(env, name) for name in _BESIDE if hasattr(env, name)}
+        return np.array(env.state), beside, constants(env)
 
     def load(self, env: Any, snapshot: Any) -> None:
-        state, beside = snapshot
+        state, beside, physics = snapshot
+        if physics is not self._constants:  # once a decision
+            vars(env).update(physics)
+            self._constants = physics
         env.state = state.copy()
         vars(env).update(beside)
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import gymnasium as gym
 import numpy as np
 
+from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.models.adapters.adapter import Adapter, restart
 from gymnasium_gsp.models.keys import freeze
 
@@ -121,6 +122,8 @@ class Generic(Adapter):
 
     def __init__(self) -> None:
         self._streams = Streams()
+        self._known: frozenset[str] = frozenset()  # variables that a sibling has after its reset
+        self._spared: frozenset[str] = frozenset()  # variables of the sibling that `blind` has replaced for good
 
     @classmethod
     def fits(cls, env: Any) -> bool:
@@ -134,6 +137,14 @@ class Generic(Adapter):
 
     def prepare(self, sibling: Any, env: Any) -> None:
         try:
+            self.save(sibling.unwrapped)
+        except Exception as error:  # what the environment holds only after a reset may refuse in any way
+            raise RecipeError(
+                f"the variables of {type(env).__name__} cannot be saved: {error}. Give it clone_state() and "
+                "set_state(state), a state without the random stream"
+            ) from error
+        self._known = frozenset(self._variables(sibling.unwrapped))
+        try:
             self.key(sibling.unwrapped)
             self.key(env)
         except Exception:  # the same objects, asked for their content
@@ -141,7 +152,8 @@ class Generic(Adapter):
             self.note = "states are keyed by the observation, as the content of its variables cannot be told"
 
     def _variables(self, env: Any) -> dict[str, Any]:
-        return {name: value for name, value in vars(env).items() if name not in NOT_STATE and not _draws(value)}
+        left = NOT_STATE | self._spared
+        return {name: value for name, value in vars(env).items() if name not in left and not _draws(value)}
 
     def save(self, env: Any) -> Snapshot:
         file = io.BytesIO()
@@ -151,11 +163,9 @@ class Generic(Adapter):
 
     def load(self, env: Any, snapshot: Any) -> None:
         variables = _Loader(snapshot, self._streams, env).load()
-        present = vars(env)
-        for name in [name for name, value in present.items() if name not in NOT_STATE and name not in variables]:
-            if not _draws(present[name]):
-                del present[name]
-        present.update(variables)
+        for name in self._variables(env).keys() - variables.keys():
+            delattr(env, name)
+        vars(env).update(variables)
 
     def key(self, env: Any) -> Any:
         clocks = getattr(env, "gsp_clocks", ())
@@ -166,6 +176,9 @@ class Generic(Adapter):
                 if name not in clocks and value is not env and not isinstance(value, _STREAMS)
             }
         )
+
+    def is_reset(self, env: Any) -> bool:
+        return getattr(env, "_np_random", None) is not None or self._known <= vars(env).keys()
 
     def clock(self, env: Any) -> int | None:
         for name in getattr(env, "gsp_clocks", ()):

@@ -21,6 +21,7 @@ class Highway(Generic):
         pass
 
     def blind(self, env: Any) -> None:
+        self._spared = frozenset(("observation_type",))
         env.observation_type = _Unobserved(env.observation_type)
 
     def key(self, env: Any) -> Any:

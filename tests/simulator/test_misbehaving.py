@@ -79,6 +79,7 @@ def test_continuous_actions_are_answered_with_what_to_do():
         lambda: gym.make("FrozenLake-v1"),
         lambda: gym.make("Blackjack-v1"),
         lambda: gym.wrappers.TimeLimit(Corridor(), 5),
+        Corridor,
         lambda: gym.make("Blackjack-v1").unwrapped,
         lambda: gym.make("FrozenLake-v1").unwrapped,
     ],
@@ -154,3 +155,70 @@ def test_replay_refuses_steps_that_draw():
     observation = env.step(action)[0]
     with pytest.raises(gsp.PlanningError, match="draw random numbers"):
         agent.act(observation)
+
+
+class NoPair(Corridor):
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=seed)[0]
+
+
+class Choosy(Corridor):
+    def reset(self, *, seed=None, options=None):
+        if options is None:
+            raise ValueError("options wanted")
+        return super().reset(seed=seed)
+
+
+class Licensed(Corridor):
+    def __init__(self, licence=None):
+        if licence is None:
+            raise ValueError("no licence")
+        super().__init__()
+
+
+class Iterating(Corridor):
+    def reset(self, *, seed=None, options=None):
+        self.script = (step for step in range(9))
+        return super().reset(seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (NoPair, "reset returned a int; it must return"),
+        (Choosy, r"cannot be reset\(seed=0\): ValueError: options wanted"),
+        (lambda: Licensed("mine"), "can be made by its class: ValueError: no licence.*simulator="),
+        (Iterating, "variables of Iterating cannot be saved: cannot pickle 'generator'"),
+        (lambda: gym.vector.SyncVectorEnv([Corridor, Corridor]), "PlanningWrapper"),
+    ],
+)
+def test_what_no_simulator_can_be_made_of_is_told_with_what_to_do(make, says):
+    with pytest.raises(gsp.RecipeError, match=says):
+        gsp.make_agent("uct", make())
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"state_key": "position"}, "state_key must be a function"),
+        ({"action_mask": [True, True]}, "action_mask must be a function"),
+        ({"reward_bounds": (1.0, 0.0)}, "smallest first"),
+        ({"reward_bounds": "much"}, "two finite numbers"),
+        ({"reward_bounds": (0.0, float("inf"))}, "two finite numbers"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options, says):
+    with pytest.raises(gsp.RecipeError, match=says):
+        gsp.make_agent("uct", Corridor(), **options)
+
+
+def test_an_info_that_is_none_does_no_harm():
+    class Silent(Corridor):
+        def reset(self, *, seed=None, options=None):
+            return super().reset(seed=seed)[0], None
+
+        def step(self, action):
+            return (*super().step(action)[:4], None)
+
+    env, agent = bound(Silent())
+    assert agent.act(*env.reset(seed=0)) in (0, 1)

@@ -1,0 +1,165 @@
+"""The rows of the "It plays" table: environments of others, with what each must reach and what it needs for that."""
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+import gymnasium_gsp as gsp
+from gymnasium_gsp.ingredients import FixedHorizon, Rollout
+from gymnasium_gsp.models.connection import connect
+
+Policy = Callable[[Any, np.random.Generator], Any]
+"""An action from the environment and a random stream; what a planner is compared with."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One environment and what it must reach.
+
+    Attributes:
+        name: how the command line calls it.
+        env: how the table calls it.
+        make: the environment.
+        episodes: how many are played.
+        budget: of each decision.
+        goal: what the mean return (or every return) must reach; None where only the rival must be beaten.
+        every: whether each episode must reach it, not the mean.
+        algorithm: which planner.
+        options: of `make_agent`, where the defaults do not do.
+        why: what these options are for.
+        rival: a policy played with the same seeds, and its name.
+        sigmas: by how many standard errors of the difference it must be beaten.
+        longest: steps after which an episode without a limit of its own is given up.
+    """
+
+    name: str
+    env: str
+    make: Callable[[], Any]
+    episodes: int
+    budget: gsp.Budget
+    goal: float | None = None
+    every: bool = False
+    algorithm: str = "gs-power-uct-f"
+    options: dict[str, Any] = field(default_factory=dict)
+    why: str = ""
+    rival: tuple[str, Policy] | None = None
+    sigmas: float = 0.0
+    longest: int = 1000
+
+
+def random_policy(env: Any) -> Policy:
+    """Uniform among the actions that a planner has, masks aside."""
+    live = connect(env)
+    return lambda env, draw: live.action(int(draw.integers(live.forms.count)))
+
+
+def idle_policy(env: Any) -> Policy:
+    """highway-env's action that changes neither lane nor speed."""
+    idle = next(number for number, name in env.unwrapped.action_type.actions.items() if name == "IDLE")
+    return lambda env, draw: idle
+
+
+def car_cell(env: Any, observation: Any) -> tuple[int, int]:
+    """MountainCar's position in thirtieths and velocity in four hundredths."""
+    return round(float(observation[0]) * 30), round(float(observation[1]) * 400)
+
+
+def acrobot_cell(env: Any, observation: Any) -> tuple[int, ...]:
+    """Acrobot's two angles in thirds of a radian, and its two velocities in cells of 2/3 and 1."""
+    return tuple(round(float(number) * scale) for number, scale in zip(env.state, (3.0, 3.0, 1.5, 1.0), strict=True))
+
+
+def _third_party(package: str, env_id: str) -> gym.Env[Any, Any]:
+    gym.register_envs(importlib.import_module(package))
+    return gym.make(env_id)
+
+
+def _rddl(domain: str) -> Callable[[], Any]:
+    return lambda: importlib.import_module("pyRDDLGym").make(f"{domain}_MDP_ippc2011", "1")
+
+
+def _simulations(number: int) -> gsp.Budget:
+    return gsp.Budget(simulations=number)
+
+
+def _steps(number: int) -> gsp.Budget:
+    return gsp.Budget(model_steps=number)
+
+
+_CELLS = "continuous states never meet again, and random playouts never reach the goal; in cells, the graph explores"
+_AHEAD = {"horizon": FixedHorizon(30), "evaluation": Rollout(steps=30), "retention": "episode", "discount": 0.99}
+_RANDOM = {"rival": ("random", random_policy), "sigmas": 4.9}
+
+ROWS = [
+    Row("taxi", "Taxi-v4", lambda: gym.make("Taxi-v4"), 100, _simulations(1000), 7.5),
+    Row("cliff", "CliffWalking-v1", lambda: gym.make("CliffWalking-v1"), 5, _simulations(1000), -13.0, every=True),
+    Row("lake", "FrozenLake-v1", lambda: gym.make("FrozenLake-v1"), 300, _simulations(1000), 0.70),
+    Row("blackjack", "Blackjack-v1", lambda: gym.make("Blackjack-v1"), 5000, _simulations(300), -0.10),
+    Row(
+        "cartpole",
+        "CartPole-v1",
+        lambda: gym.make("CartPole-v1"),
+        20,
+        _steps(6000),
+        500.0,
+        every=True,
+        algorithm="gs-power-uct",
+    ),
+    Row(
+        "acrobot",
+        "Acrobot-v1",
+        lambda: gym.make("Acrobot-v1"),
+        10,
+        _steps(10000),
+        -95.0,
+        options={"state_key": acrobot_cell},
+        why=_CELLS,
+    ),
+    Row(
+        "mountaincar",
+        "MountainCar-v0",
+        lambda: gym.make("MountainCar-v0"),
+        10,
+        _steps(10000),
+        -140.0,
+        options={"state_key": car_cell},
+        why=_CELLS,
+    ),
+    Row(
+        "lander",
+        "LunarLander-v3",
+        lambda: gym.make("LunarLander-v3"),
+        10,
+        _steps(3000),
+        200.0,
+        algorithm="uct",
+        options=_AHEAD,
+        why="every step pays for coming nearer, so thirty steps ahead tell something; a random playout to the end is a crash",
+    ),
+    Row(
+        "doorkey",
+        "MiniGrid-DoorKey-6x6-v0",
+        lambda: _third_party("minigrid", "MiniGrid-DoorKey-6x6-v0"),
+        20,
+        _steps(4000),
+        0.01,
+        every=True,
+    ),
+    Row(
+        "highway",
+        "highway-fast-v0",
+        lambda: _third_party("highway_env", "highway-fast-v0"),
+        10,
+        _steps(40),
+        options={"horizon": FixedHorizon(5)},
+        why="a step costs 5 to 10 ms, so a second buys no more than a look five steps ahead",
+        rival=("idle", idle_policy),
+    ),
+    Row("sysadmin", "RDDL SysAdmin 1", _rddl("SysAdmin"), 20, _steps(500), **_RANDOM),
+    Row("navigation", "RDDL Navigation 1", _rddl("Navigation"), 30, _steps(500), **_RANDOM),
+    Row("elevators", "RDDL Elevators 1", _rddl("Elevators"), 40, _steps(500), **_RANDOM),
+]
