@@ -138,7 +138,7 @@ ROWS = [
         200.0,
         algorithm="uct",
         options=_AHEAD,
-        why="every step pays for coming nearer, so thirty steps ahead tell something; a random playout to the end is a crash",
+        why="every step pays for coming nearer, so thirty steps ahead tell something; playing out to the end is a crash",
     ),
     Row(
         "doorkey",
