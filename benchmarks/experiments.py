@@ -13,7 +13,8 @@ from gymnasium_gsp.bench.protocol import Run
 from gymnasium_gsp.bench.runner import play
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.exact import shipped_optima
-from gymnasium_gsp.ingredients import Cautious, PowerMean, SearchValues, Sweep, inf
+from gymnasium_gsp.ingredients import Cautious, FixedHorizon, PowerMean, SearchValues, Sweep, inf
+from gymnasium_gsp.search.budget import Budget
 
 Setting = tuple[str, str, str | None, dict[str, Any]]
 
@@ -44,6 +45,16 @@ EXPERIMENTS: dict[str, list[Setting]] = {
         ("uct, value", "uct", "paper", {"target": "value"}),
         ("uct, max", "uct", "paper", {"target": "value", "backup": PowerMean(inf)}),
     ],
+    "olop": [
+        (f"{agent}, discount {discount}", agent, None, {"discount": discount})
+        for agent in ("olop", "kl-olop")
+        for discount in (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
+    ],
+    "brue": [(f"depth {depth}", "brue", None, {"horizon": FixedHorizon(depth)}) for depth in (2, 3, 4, 5, 8)],
+    "sparse sampling": [
+        (f"width {width}, depth {depth}", "sparse-sampling", None, {"width": width, "horizon": FixedHorizon(depth)})
+        for width, depth in ((1, 2), (2, 2), (4, 2), (8, 2), (1, 3), (2, 3), (4, 3), (1, 4), (2, 4))
+    ],
 }
 
 
@@ -52,11 +63,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", choices=EXPERIMENTS)
     parser.add_argument("--budgets", type=int, nargs="+", default=[16, 64, 256])
+    parser.add_argument("--count", choices=("simulations", "model_steps"), default="simulations")
     parser.add_argument("--episodes", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    for budget in options.budgets:
-        print(f"\n| {budget} simulations | " + " | ".join(b.name for b in BENCHMARKS) + " | normalised |")
+    for limit in options.budgets:
+        budget = Budget(**{options.count: limit})
+        print(
+            f"\n| {limit} {options.count.replace('_', ' ')} | "
+            + " | ".join(b.name for b in BENCHMARKS)
+            + " | normalised |"
+        )
         print("|---" * (len(BENCHMARKS) + 2) + "|")
         for label, agent, preset, settings in EXPERIMENTS[options.name]:
             cells, score = [], 0.0

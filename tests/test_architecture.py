@@ -33,7 +33,7 @@ ARROWS = {
 }
 FORBIDDEN = {"search": ("gymnasium",)}  # packages of others that a room does without
 INGREDIENTS = ("selection", "backup", "evaluation", "horizon", "entropy", "ingredients", "recipe", "budget")
-ENGINE = ("kernel", "engine", "graph", "decision", "playout", "program", "store", "planners")
+ENGINE = ("kernel", "engine", "graph", "decision", "playout", "program", "rounds", "store", "planners")
 
 
 def room_of(path):

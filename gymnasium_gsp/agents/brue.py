@@ -10,7 +10,7 @@ turns over the steps of the horizon, and the probability of recommending a bad a
 Departures from the paper:
     1. The first simulation switches at the root, the others go up from the deepest step, as printed; printed, the root
        would learn nothing before the turn is over, and 200 steps are many for a budget of 64.
-    2. The default horizon is 5 steps, and the return behind it that of a playout with uniform actions; in the paper
+    2. The default horizon is 3 steps, and the return behind it that of a playout with uniform actions; in the paper
        the process ends there.  `horizon=StepsLeft()` and the preset "paper" look to the end as printed.
     3. A simulation that ends before its switching point teaches nothing, as printed.
     4. The preset "paper" is the algorithm as printed with discount 1.  The paper measures other environments, and the
@@ -19,15 +19,11 @@ Departures from the paper:
 
 from typing import Any
 
-from gymnasium_gsp.agents.registry import algorithm
+from gymnasium_gsp.agents.registry import algorithm, on_benchmarks
 from gymnasium_gsp.search.horizon import FixedHorizon, StepsLeft
 from gymnasium_gsp.search.switching_planner import Switching
 
-_BENCHMARKS = ("FrozenLake", "PassengerGrid", "FactoredRiverSwim", "SysAdminRing", "FourRooms")
-_PAPER: dict[str, dict[str, Any]] = {
-    "*": {"horizon": StepsLeft(), "discount": 1.0},
-    **{name: {} for name in _BENCHMARKS},
-}
+_PAPER = on_benchmarks(horizon=StepsLeft(), discount=1.0)
 
 
 @algorithm("brue", "Feldman and Domshlak 2014", {"paper": _PAPER})
@@ -37,4 +33,4 @@ def brue(**slots: Any) -> Switching:
     Args:
         **slots: fields of `Switching`.
     """
-    return Switching(horizon=FixedHorizon(5)).changed(**slots)
+    return Switching(horizon=FixedHorizon(3)).changed(**slots)

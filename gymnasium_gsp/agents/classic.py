@@ -9,30 +9,19 @@ import math
 from typing import Any
 
 from gymnasium_gsp.agents.registry import algorithm
+from gymnasium_gsp.agents.uct import POWER_UCT_PAPER, UCT_PAPER
 from gymnasium_gsp.search.backup import PowerMean
 from gymnasium_gsp.search.horizon import FixedHorizon, StepsLeft
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.selection import UCB1, PolynomialBonus
 
-_UCT: dict[str, dict[str, Any]] = {
-    "*": {"discount": 1.0, "scale": "raw"},
-    "FrozenLake": {"c": 1.5},
-    "PassengerGrid": {"c": 1.5},
-    "FactoredRiverSwim": {"c": 0.5},
-    "SysAdminRing": {"c": 1.5},
-    "FourRooms": {"c": 1.0},
-}
-_FIXED_DEPTH: dict[str, dict[str, Any]] = {
+_FIXED_DEPTH = {
     "*": {"scale": "raw"},
-    "FrozenLake": {"c": 1.5},
-    "PassengerGrid": {"c": 1.5},
-    "FactoredRiverSwim": {"c": 1.5},
-    "SysAdminRing": {"c": 0.5},
-    "FourRooms": {"c": 1.0},
+    **{name: {"c": options["c"]} for name, options in POWER_UCT_PAPER.items() if name != "*"},
 }
 
 
-@algorithm("uct-max", "Keller and Helmert 2013", {"paper": _UCT})
+@algorithm("uct-max", "Keller and Helmert 2013", {"paper": UCT_PAPER})
 def uct_max(*, c: float = 1.0 / math.sqrt(2.0), scale: str = "range", **slots: Any) -> Recipe:
     """UCT with the maximum as backup: UCB1 on a tree, and a node is worth its best action.
 

@@ -25,18 +25,14 @@ Departures from the paper and from its public version (rl-agents, StochasticGrap
 
 from typing import Any
 
-from gymnasium_gsp.agents.registry import algorithm
+from gymnasium_gsp.agents.registry import algorithm, on_benchmarks
 from gymnasium_gsp.search.horizon import FixedHorizon
 from gymnasium_gsp.search.optimistic_recipe import Optimistic
 
-_BENCHMARKS = ("FrozenLake", "PassengerGrid", "FactoredRiverSwim", "SysAdminRing", "FourRooms")
 # The paper gives no values for FrozenLake; these are the ones it gives for all other environments.
-_PAPER: dict[str, dict[str, Any]] = {
-    "*": {"discount": 0.99, "accuracy": 0.001, "threshold": "published"},
-    **{name: {} for name in _BENCHMARKS},
-}
+_PAPER = on_benchmarks(discount=0.99, accuracy=0.001, threshold="published")
 _PRESETS = {"paper": _PAPER, "printed": _PAPER}
-_PAPER_D = {**_PAPER, "*": {"discount": 0.99, "accuracy": 0.001}}
+_PAPER_D = on_benchmarks(discount=0.99, accuracy=0.001)
 
 
 @algorithm("gbop", "Leurent and Maillard 2020", _PRESETS)

@@ -34,7 +34,7 @@ Departures from the papers:
 
 from typing import Any
 
-from gymnasium_gsp.agents.registry import algorithm
+from gymnasium_gsp.agents.registry import algorithm, options_of
 from gymnasium_gsp.search.entropy import EntropyMixed, Regulariser, SoftValue
 from gymnasium_gsp.search.horizon import DEFAULT_DISCOUNT
 from gymnasium_gsp.search.recipe import Recipe
@@ -53,13 +53,25 @@ _PRESETS = {"paper": _PAPER, "printed": _PRINTED}
 
 def _regularised(
     regulariser: Regulariser,
-    temperature: float,
-    scale: str,
-    epsilon: float,
-    per_action: bool,
-    non_expansive: bool | None,
-    slots: dict[str, Any],
+    *,
+    temperature: float = 0.01,
+    scale: str = "range",
+    epsilon: float = 0.5,
+    per_action: bool = True,
+    non_expansive: bool | None = None,
+    **slots: Any,
 ) -> Recipe:
+    """The recipe for one regulariser.
+
+    Args:
+        regulariser: of value and policy.
+        temperature: how smooth the maximum is, above 0.
+        scale: "raw", or "range" to multiply the temperature by the observed range of returns.
+        epsilon: weight of the uniform policy, from 0 to 1.
+        per_action: whether that weight has the factor |A|.
+        non_expansive: take off what the operator adds to equal values; None for state keys alone.
+        **slots: other choices for slots of the recipe.
+    """
     key = slots.get("key", "path")
     if non_expansive is None:
         non_expansive = key in (None, "state")
@@ -74,51 +86,21 @@ def _regularised(
 
 
 @algorithm("ments", "Xiao et al. 2019", _PRESETS)
-def ments(
-    *,
-    temperature: float = 0.01,
-    scale: str = "range",
-    epsilon: float = 0.5,
-    per_action: bool = True,
-    non_expansive: bool | None = None,
-    **slots: Any,
-) -> Recipe:
-    """MENTS: softmax policy and log-sum-exp value.
-
-    Args:
-        temperature: how smooth the maximum is, above 0.
-        scale: "raw", or "range" to multiply the temperature by the observed range of returns.
-        epsilon: weight of the uniform policy, from 0 to 1.
-        per_action: whether that weight has the factor |A|.
-        non_expansive: take off what the operator adds to equal values; None for state keys alone.
-        **slots: other choices for slots of the recipe.
-    """
-    return _regularised("shannon", temperature, scale, epsilon, per_action, non_expansive, slots)
+@options_of(_regularised)
+def ments(**options: Any) -> Recipe:
+    """MENTS: softmax policy and log-sum-exp value; options as for `_regularised`."""
+    return _regularised("shannon", **options)
 
 
 @algorithm("rents", "Dam et al. 2021", _PRESETS)
-def rents(
-    *,
-    temperature: float = 0.01,
-    scale: str = "range",
-    epsilon: float = 0.5,
-    per_action: bool = True,
-    non_expansive: bool | None = None,
-    **slots: Any,
-) -> Recipe:
-    """RENTS: policy and value relative to the policy of the node before; options as for `ments`."""
-    return _regularised("relative", temperature, scale, epsilon, per_action, non_expansive, slots)
+@options_of(_regularised)
+def rents(**options: Any) -> Recipe:
+    """RENTS: policy and value relative to the policy of the node before; options as for `_regularised`."""
+    return _regularised("relative", **options)
 
 
 @algorithm("tents", "Dam et al. 2021", _PRESETS)
-def tents(
-    *,
-    temperature: float = 0.01,
-    scale: str = "range",
-    epsilon: float = 0.5,
-    per_action: bool = True,
-    non_expansive: bool | None = None,
-    **slots: Any,
-) -> Recipe:
-    """TENTS: sparsemax policy and value, from the Tsallis entropy; options as for `ments`."""
-    return _regularised("tsallis", temperature, scale, epsilon, per_action, non_expansive, slots)
+@options_of(_regularised)
+def tents(**options: Any) -> Recipe:
+    """TENTS: sparsemax policy and value, from the Tsallis entropy; options as for `_regularised`."""
+    return _regularised("tsallis", **options)

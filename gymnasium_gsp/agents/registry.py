@@ -34,6 +34,9 @@ class Algorithm:
 
 ALGORITHMS: dict[str, Algorithm] = {}
 
+BENCHMARK_NAMES = ("FrozenLake", "PassengerGrid", "FactoredRiverSwim", "SysAdminRing", "FourRooms")
+"""The environments that presets are for, as `gymnasium_gsp.envs` names them; agents know no environment."""
+
 
 def algorithm(
     name: str, citation: str, presets: dict[str, dict[str, dict[str, Any]]]
@@ -45,6 +48,11 @@ def algorithm(
         return function
 
     return register
+
+
+def on_benchmarks(**options: Any) -> dict[str, dict[str, Any]]:
+    """A preset that has the same options on all five benchmarks."""
+    return {"*": options, **{name: {} for name in BENCHMARK_NAMES}}
 
 
 def options_of(other: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

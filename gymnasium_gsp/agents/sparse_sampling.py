@@ -10,16 +10,24 @@ Departures from the paper:
        one such sample with the whole tree below it.
     2. C and H are chosen by the user, not from the accuracy wanted; H is never more than the steps that are left.
     3. A tree that the budget cuts counts what was sampled so far.
-    4. The tree is walked, not kept: `nodes` and `graph_size` count the states sampled.
+    4. The preset "tuned" has the C and H of nine pairs that scored best on each benchmark (docs/experiments.md): one
+       sample an action, as deep as 4 or 21 actions let it look.
+    5. The tree is walked, not kept: `nodes` and `graph_size` count the states sampled.
 """
 
 from typing import Any
 
-from gymnasium_gsp.agents.registry import algorithm
+from gymnasium_gsp.agents.registry import algorithm, on_benchmarks
+from gymnasium_gsp.search.horizon import FixedHorizon
 from gymnasium_gsp.search.sparse_planner import SparseSampling
 
+_TUNED = {
+    **on_benchmarks(width=1, horizon=FixedHorizon(4)),
+    "SysAdminRing": {"width": 1, "horizon": FixedHorizon(2)},
+}
 
-@algorithm("sparse-sampling", "Kearns, Mansour and Ng 2002", {})
+
+@algorithm("sparse-sampling", "Kearns, Mansour and Ng 2002", {"tuned": _TUNED})
 def sparse_sampling(**slots: Any) -> SparseSampling:
     """Sparse sampling.
 

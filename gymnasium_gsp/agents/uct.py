@@ -16,7 +16,7 @@ from gymnasium_gsp.search.backup import PowerMean
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.selection import UCB1, PolynomialBonus
 
-_UCT: dict[str, dict[str, Any]] = {
+UCT_PAPER: dict[str, dict[str, Any]] = {
     "*": {"discount": 1.0, "scale": "raw"},
     "FrozenLake": {"c": 1.5},
     "PassengerGrid": {"c": 1.5},
@@ -24,7 +24,7 @@ _UCT: dict[str, dict[str, Any]] = {
     "SysAdminRing": {"c": 1.5},
     "FourRooms": {"c": 1.0},
 }
-_POWER_UCT: dict[str, dict[str, Any]] = {
+POWER_UCT_PAPER: dict[str, dict[str, Any]] = {
     "*": {"discount": 1.0, "scale": "raw", "target": "return"},
     "FrozenLake": {"c": 1.5, "p": 2.0},
     "PassengerGrid": {"c": 1.5, "p": 2.5},
@@ -32,10 +32,10 @@ _POWER_UCT: dict[str, dict[str, Any]] = {
     "SysAdminRing": {"c": 0.5, "p": 3.0},
     "FourRooms": {"c": 1.0, "p": 2.0},
 }
-_POWER_UCT_PRINTED = {**_POWER_UCT, "*": {**_POWER_UCT["*"], "target": "value", "weights": "printed"}}
+_POWER_UCT_PRINTED = {**POWER_UCT_PAPER, "*": {**POWER_UCT_PAPER["*"], "target": "value", "weights": "printed"}}
 
 
-@algorithm("uct", "Kocsis and Szepesvari 2006", {"paper": _UCT, "printed": _UCT})
+@algorithm("uct", "Kocsis and Szepesvari 2006", {"paper": UCT_PAPER, "printed": UCT_PAPER})
 def uct(*, c: float = 1.0 / math.sqrt(2.0), scale: str = "range", **slots: Any) -> Recipe:
     """UCT: UCB1 on a tree, means of sampled returns, leaf expansion with one rollout.
 
@@ -57,7 +57,7 @@ def uct(*, c: float = 1.0 / math.sqrt(2.0), scale: str = "range", **slots: Any) 
     return base.changed(**slots)
 
 
-@algorithm("power-uct", "Dam, Maillard and Kaufmann 2024", {"paper": _POWER_UCT, "printed": _POWER_UCT_PRINTED})
+@algorithm("power-uct", "Dam, Maillard and Kaufmann 2024", {"paper": POWER_UCT_PAPER, "printed": _POWER_UCT_PRINTED})
 def power_uct(
     *, c: float = 0.5, scale: str = "range", p: float = 2.0, weights: str = "normalised", **slots: Any
 ) -> Recipe:

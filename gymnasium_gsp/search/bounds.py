@@ -132,17 +132,25 @@ def bernoulli_divergence(p, q):
 
 @njit
 def extreme_reward(mean, radius, end):
-    """The q between `mean` and `end` (0 or 1) that is furthest from the mean with kl(mean, q) <= radius."""
+    """The q between `mean` and `end` (0 or 1) that is furthest from the mean with kl(mean, q) <= radius.
+
+    kl(mean, q) is convex in q and grows towards the end, so Newton's method comes down to the root from any point
+    behind it.  Two bounds give one: kl >= 2 (q - mean)^2 (Pinsker), and kl without the part that q < 1 makes smaller.
+    """
     if radius <= 0.0 or mean == end:
         return mean
     if bernoulli_divergence(mean, end) <= radius:
         return end
-    inside, outside = mean, end
-    while True:
-        middle = 0.5 * (inside + outside)
-        if middle in (inside, outside):  # nothing lies between them
-            return inside
-        if bernoulli_divergence(mean, middle) <= radius:
-            inside = middle
-        else:
-            outside = middle
+    if end == 0.0:
+        return 1.0 - extreme_reward(1.0 - mean, radius, 1.0)
+    rest = 1.0 - mean
+    entropy = -mean * math.log(mean) if mean > 0.0 else 0.0
+    q = min(mean + math.sqrt(0.5 * radius), 1.0 - rest * math.exp(-(radius + entropy) / rest))
+    for _ in range(_MOST_STEPS):
+        if q <= mean or q >= 1.0:
+            break
+        following = q - (bernoulli_divergence(mean, q) - radius) * q * (1.0 - q) / (q - mean)
+        if not following < q - 1e-16:
+            break
+        q = following
+    return min(max(q, mean), 1.0)

@@ -1,12 +1,13 @@
 """What an ingredient is: a value that knows its C function and its parameters."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
 
-from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.models.compilation import compiled_pointer
 from gymnasium_gsp.models.pointers import SIGNATURES, Pointer, resolve
 
@@ -66,6 +67,13 @@ def check_number(name: str, value: Any, smallest: float = -math.inf, largest: fl
         raise RecipeError(f"{name} must be a finite number, not {value!r}")
     if not smallest <= value <= largest:
         raise RecipeError(f"{name} must be between {smallest:g} and {largest:g}, not {value!r}")
+
+
+def check_choices(value: Any, choices: Mapping[str, Sequence[Any]]) -> None:
+    """Refuse a field of a recipe that is none of its choices; names the nearest."""
+    for slot, allowed in choices.items():
+        if getattr(value, slot) not in allowed:
+            raise RecipeError(unknown_name(slot, getattr(value, slot), map(str, allowed)))
 
 
 def as_ingredient(value: Any, kind: str, slot: str) -> Ingredient:

@@ -6,15 +6,14 @@ here raises: a call ends with one of the statuses of `layout`, and the front tur
 
 import math
 
-from numba import njit, types
+from numba import njit
 
 from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.abi import address, as_reals, call_backup, call_select, call_step, notes, null_reals, offset
+from gymnasium_gsp.models.abi import address, as_reals, call_backup, call_select, notes, null_reals, offset
 from gymnasium_gsp.search import layout as at
-from gymnasium_gsp.search.graph import add, clear, find, record_outcome
+from gymnasium_gsp.search.graph import add, find, record_outcome
 from gymnasium_gsp.search.playout import evaluate, is_action, place, read_legal, uniform_action
-
-_INVERSE_OF_INCREMENT = types.uint64(0xF1DE83E19937733D)  # of 0x9E3779B97F4A7C15, modulo 2**64
+from gymnasium_gsp.search.rounds import enter_root, is_full, limit_reached, settle, take_step
 
 
 @njit
@@ -151,11 +150,8 @@ def simulate(program, tally, params, model_params, context, rows, table, edges, 
             return at.NO_ACTION if action == -1 else at.BAD_ACTION
         hop = offset(trail, depth * at.HOP_SIZE)
         reward = as_reals(offset(hop, at.HOP_REWARD))
-        reward[0] = math.nan
-        status = call_step(program[at.STEP], model_params, state, action, offset(rng, 1), reward)
-        tally[at.MODEL_STEPS] += 1
-        if status == abi.FAILED or not math.isfinite(reward[0]):
-            tally[at.DETAIL] = action
+        status = take_step(program, tally, model_params, state, action, rng, reward)
+        if status == abi.FAILED:
             return at.STEP_FAILED
         depth += 1
         hop[at.HOP_NODE], hop[at.HOP_ACTION] = node, action
@@ -194,65 +190,6 @@ def simulate(program, tally, params, model_params, context, rows, table, edges, 
     return at.DONE
 
 
-@njit
-def enter_root(program, tally, rows, table, root_state):
-    """Find the root's node, or add it; a tree is kept only if exactly one child of its root fits.
-
-    Returns NO_ROOM_FOR_ROOT, having changed nothing, if it must be added and there is no row for it.
-    """
-    change, previous = tally[at.ROOT_CHANGE], tally[at.ROOT]
-    if change == at.RESTARTED:
-        clear(tally)
-    elif change == at.SAME_ROOT and previous >= 0:
-        return at.DONE
-    tag = 0
-    if program[at.KEY] == at.BY_STATE_ELAPSED:
-        tag = program[at.ROOT_ELAPSED]
-    elif program[at.KEY] == at.BY_PATH:
-        tag = -1
-        if change == at.MOVED_ON and previous >= 0:
-            fitting, hits = -1, 0
-            for action in range(program[at.ACTIONS]):
-                step_tag = previous * program[at.ACTIONS] + action
-                child = find(program, tally[at.GENERATION], rows, table, step_tag, root_state)
-                if child >= 0:
-                    fitting, hits = child, hits + 1
-            if hits == 1:
-                tally[at.ROOT] = fitting
-                return at.DONE
-            clear(tally)
-    found = find(program, tally[at.GENERATION], rows, table, tag, root_state)
-    if found < 0:
-        if tally[at.NODES] >= program[at.ROW_CAPACITY]:
-            return at.NO_ROOM_FOR_ROOT
-        found = add(program, tally, rows, table, -1 - found, tag, root_state)
-    tally[at.ROOT] = found
-    return at.DONE
-
-
-@njit
-def is_full(program, tally):
-    """Whether the front should see to the room before another simulation starts."""
-    growable = program[at.GROWABLE]
-    if growable == at.ADD_WHILE_ROOM:
-        return False
-    needed = program[at.LONGEST] if growable == at.GROWING else 1
-    if tally[at.NODES] + needed > program[at.ROW_CAPACITY]:
-        return True
-    return program[at.EDGES_KEPT] != 0 and tally[at.EDGES] + needed > program[at.EDGE_CAPACITY]
-
-
-@njit
-def draws_are_fixed(tally, words, steps):
-    """Whether the model drew as many values a step as ever; the first simulation says how many that is."""
-    draws = types.int64(words * _INVERSE_OF_INCREMENT)
-    if steps == 0:
-        return draws == 0
-    if tally[at.DRAWS] < 0:
-        tally[at.DRAWS] = draws // steps
-    return draws == tally[at.DRAWS] * steps
-
-
 def search(program, tally, params, model_params, context, rows, table, edges, trail, states, rng, fresh_root):
     """Run simulations until a limit of `program` is reached, or something goes wrong; returns the status.
 
@@ -277,10 +214,9 @@ def search(program, tally, params, model_params, context, rows, table, edges, tr
     if fresh_root and enter_root(program_at, tally_at, rows_at, table_at, root_state) != at.DONE:
         return at.NO_ROOM_FOR_ROOT
     while tally_at[at.SIMULATIONS] < program_at[at.SIMULATION_LIMIT]:
-        if tally_at[at.MODEL_STEPS] >= program_at[at.STEP_LIMIT]:
-            return at.OUT_OF_STEPS
-        if tally_at[at.NEW_NODES] >= program_at[at.NODE_LIMIT]:
-            return at.OUT_OF_NODES
+        limit = limit_reached(program_at, tally_at)
+        if limit != at.DONE:
+            return limit
         if is_full(program_at, tally_at):
             return at.FULL
         context_at[abi.EXTRA_STEPS] = 0.0
@@ -299,12 +235,7 @@ def search(program, tally, params, model_params, context, rows, table, edges, tr
             state,
             rng_at,
         )
-        if context_at[abi.IN_FLIGHT] != 0.0:
-            return at.RAISED
+        status = settle(tally_at, context_at, status, rng_at[1] - words, steps)
         if status != at.DONE:
             return status
-        steps = tally_at[at.MODEL_STEPS] - steps - types.int64(context_at[abi.EXTRA_STEPS])
-        if not draws_are_fixed(tally_at, rng_at[1] - words, steps):
-            return at.WRONG_DRAWS
-        tally_at[at.SIMULATIONS] += 1
     return at.DONE

@@ -15,12 +15,12 @@ import math
 from numba import njit
 
 from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.abi import address, as_reals, below, call_step, offset
+from gymnasium_gsp.models.abi import address, as_reals, below, offset
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.bounds import extreme_reward
 from gymnasium_gsp.search.graph import add, clear, find
-from gymnasium_gsp.search.kernel import draws_are_fixed, is_full
 from gymnasium_gsp.search.playout import is_action, read_legal, uniform_action
+from gymnasium_gsp.search.rounds import is_full, limit_reached, settle, take_step
 
 LOW, HIGH = 0, 1  # reward bounds, 0 among them, as what follows an end pays 0
 SLACK = 2  # by how much a reward may miss them through rounding
@@ -124,11 +124,8 @@ def trajectory(program, tally, params, model_params, context, rows, table, trail
         reward = as_reals(offset(hop, at.HOP_REWARD))
         reward[0] = 0.0
         if not ended:
-            reward[0] = math.nan
-            status = call_step(program[at.STEP], model_params, state, action, offset(rng, 1), reward)
-            tally[at.MODEL_STEPS] += 1
-            tally[at.DETAIL] = action
-            if status == abi.FAILED or math.isnan(reward[0]):
+            status = take_step(program, tally, model_params, state, action, rng, reward)
+            if status == abi.FAILED:
                 return at.STEP_FAILED
             if not params[LOW] - params[SLACK] <= reward[0] <= params[HIGH] + params[SLACK]:
                 return at.BAD_REWARD
@@ -157,10 +154,9 @@ def search(program, tally, params, model_params, context, rows, table, edges, tr
         clear(tally_at)
         tally[at.ROOT] = add_sequence(program_at, tally_at, params_at, rows_at, table_at, -1)
     while tally[at.SIMULATIONS] < program[at.SIMULATION_LIMIT]:
-        if tally[at.MODEL_STEPS] >= program[at.STEP_LIMIT]:
-            return at.OUT_OF_STEPS
-        if tally[at.NEW_NODES] >= program[at.NODE_LIMIT]:
-            return at.OUT_OF_NODES
+        limit = limit_reached(program_at, tally_at)
+        if limit != at.DONE:
+            return limit
         if is_full(program_at, tally_at):
             return at.FULL
         words, steps = rng[1], tally[at.MODEL_STEPS]
@@ -177,11 +173,9 @@ def search(program, tally, params, model_params, context, rows, table, edges, tr
             state,
             rng_at,
         )
+        status = settle(tally_at, context_at, status, rng[1] - words, steps)
         if status != at.DONE:
             return status
-        if not draws_are_fixed(tally_at, rng[1] - words, tally[at.MODEL_STEPS] - steps):
-            return at.WRONG_DRAWS
-        tally[at.SIMULATIONS] += 1
     return at.DONE
 
 

@@ -7,13 +7,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search import open_loop
 from gymnasium_gsp.search.bounded import BoundedSearch, check_discount, check_horizon, declared_bounds, lay_out
 from gymnasium_gsp.search.budget import Budget
 from gymnasium_gsp.search.horizon import AdaptiveHorizon
-from gymnasium_gsp.search.ingredients import make_plain
+from gymnasium_gsp.search.ingredients import check_choices, make_plain
 from gymnasium_gsp.search.program import Assembly
 from gymnasium_gsp.search.recipe import Changeable
 from gymnasium_gsp.search.store import Store
@@ -49,9 +48,7 @@ class OpenLoop(Changeable):
         make_plain(self)
         check_discount(self.discount)
         check_horizon(self.horizon)
-        for slot, allowed in _CHOICES.items():
-            if getattr(self, slot) not in allowed:
-                raise RecipeError(unknown_name(slot, getattr(self, slot), allowed))
+        check_choices(self, _CHOICES)
 
     @property
     def key(self) -> str:
@@ -62,10 +59,6 @@ class OpenLoop(Changeable):
     def guarantee(self) -> tuple[str, ...]:
         """What the planner's regret bound does not cover."""
         return ("the best sequence of actions is found, not the best policy: it looks at no state on the way",)
-
-    def settled(self, timed: bool) -> "OpenLoop":
-        """The recipe itself: nothing is left open."""
-        return self
 
     def threshold(self, trajectories: int) -> float:
         """What n times the divergence, or n times the squared deviation, may come to."""

@@ -10,14 +10,14 @@ import numpy as np
 from numba import njit
 
 from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.abi import address, as_reals, call_step, offset
+from gymnasium_gsp.models.abi import address, as_reals, offset
 from gymnasium_gsp.search import intervals as has
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.bounds import PAIR
 from gymnasium_gsp.search.decision import recommend
 from gymnasium_gsp.search.graph import add, edge_child, find, next_edge
-from gymnasium_gsp.search.kernel import draws_are_fixed, enter_root, is_full
 from gymnasium_gsp.search.playout import read_legal
+from gymnasium_gsp.search.rounds import enter_root, is_full, limit_reached, settle, take_step
 
 
 @njit
@@ -59,11 +59,8 @@ def trajectory(
             visited += 1
         action = has.optimistic_action(program, params, context, rows, edges, row, outcomes, rng)
         ends_here = params[has.ENDS_ON_NEW] != 0.0 and offset(row, program[at.COUNTS_AT])[action] == 0
-        reward[0] = math.nan
-        status = call_step(program[at.STEP], model_params, state, action, offset(rng, 1), reward)
-        tally[at.MODEL_STEPS] += 1
-        tally[at.DETAIL] = action
-        if status == abi.FAILED or math.isnan(reward[0]):
+        status = take_step(program, tally, model_params, state, action, rng, reward)
+        if status == abi.FAILED:
             return at.STEP_FAILED
         if not has.within_bounds(params, reward[0]):
             return at.BAD_REWARD
@@ -101,10 +98,9 @@ def search(program, tally, params, model_params, context, rows, table, edges, tr
             has.initialise(program_at, tally_at, params_at, row)
     outcomes = np.empty(0, np.float64)
     while tally[at.SIMULATIONS] < program[at.SIMULATION_LIMIT]:
-        if tally[at.MODEL_STEPS] >= program[at.STEP_LIMIT]:
-            return at.OUT_OF_STEPS
-        if tally[at.NEW_NODES] >= program[at.NODE_LIMIT]:
-            return at.OUT_OF_NODES
+        limit = limit_reached(program_at, tally_at)
+        if limit != at.DONE:
+            return limit
         if is_full(program_at, tally_at) or lacks_links(program_at, tally_at):
             return at.FULL
         widest = PAIR * (tally[at.WIDEST] + program[at.LONGEST] + 1)
@@ -126,11 +122,9 @@ def search(program, tally, params, model_params, context, rows, table, edges, tr
             rng_at,
             address(outcomes, 0),
         )
+        status = settle(tally_at, context_at, status, rng[1] - words, steps)
         if status != at.DONE:
             return status
-        if not draws_are_fixed(tally_at, rng[1] - words, tally[at.MODEL_STEPS] - steps):
-            return at.WRONG_DRAWS
-        tally[at.SIMULATIONS] += 1
     return at.DONE
 
 

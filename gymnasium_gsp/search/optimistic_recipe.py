@@ -7,7 +7,7 @@ from typing import Any, Literal
 from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.search.bounded import check_discount, check_horizon
 from gymnasium_gsp.search.horizon import AdaptiveHorizon
-from gymnasium_gsp.search.ingredients import check_number, make_plain
+from gymnasium_gsp.search.ingredients import check_choices, check_number, make_plain
 from gymnasium_gsp.search.recipe import Changeable
 
 
@@ -103,9 +103,7 @@ class Optimistic(Changeable):
                 "rewards are part of the outcome, so leave it at 0"
             )
         check_horizon(self.horizon)
-        for slot, allowed in _CHOICES.items():
-            if getattr(self, slot) not in allowed:
-                raise RecipeError(unknown_name(slot, getattr(self, slot), allowed))
+        check_choices(self, _CHOICES)
 
     @property
     def key(self) -> str:
@@ -121,7 +119,3 @@ class Optimistic(Changeable):
         if self.threshold == "none":
             failed.append("threshold 'none' holds only where the same action always leads to the same state")
         return tuple(failed)
-
-    def settled(self, timed: bool) -> "Optimistic":
-        """The recipe itself: nothing is left open."""
-        return self

@@ -12,7 +12,7 @@ from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.search.backup import PowerMean
 from gymnasium_gsp.search.evaluation import Constant, Heuristic, PythonValue, Rollout
 from gymnasium_gsp.search.horizon import DEFAULT_DISCOUNT, AdaptiveHorizon, FixedHorizon, StepsLeft
-from gymnasium_gsp.search.ingredients import as_ingredient, check_number, make_plain
+from gymnasium_gsp.search.ingredients import as_ingredient, check_choices, check_number, make_plain
 from gymnasium_gsp.search.selection import PolynomialBonus, table1_row_failures
 
 
@@ -32,6 +32,10 @@ class Changeable:
             if slot not in names:
                 raise RecipeError(unknown_name("slot of a recipe", slot, names))
         return type(self)(**{**{name: getattr(self, name) for name in names}, **slots})
+
+    def settled(self, timed: bool) -> Self:
+        """The recipe with what it leaves open decided by whether a time limit is known; here nothing is open."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -112,9 +116,7 @@ class Recipe(Changeable):
 
     def __post_init__(self) -> None:
         make_plain(self)
-        for slot, allowed in _CHOICES.items():
-            if getattr(self, slot) not in allowed:
-                raise RecipeError(unknown_name(slot, getattr(self, slot), [str(name) for name in allowed]))
+        check_choices(self, _CHOICES)
         for slot, kinds in _VALUES.items():
             value = getattr(self, slot)
             if not isinstance(value, kinds):

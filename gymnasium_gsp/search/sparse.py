@@ -10,12 +10,12 @@ import numpy as np
 from numba import njit
 
 from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.abi import address, as_reals, call_step, offset
+from gymnasium_gsp.models.abi import address, as_reals, offset
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.decision import recommend
 from gymnasium_gsp.search.graph import add, clear, find
-from gymnasium_gsp.search.kernel import draws_are_fixed
 from gymnasium_gsp.search.playout import is_action, read_legal, uniform_action
+from gymnasium_gsp.search.rounds import limit_reached, settle, take_step
 
 WIDTH = 0  # params: how often each action of a sampled state is tried
 
@@ -44,16 +44,6 @@ def close_action(level):
             reals[BEST] = mean
         level[ANY] = 1
         level[TRIED], reals[SUM] = 0, 0.0
-
-
-@njit
-def take_step(program, tally, model_params, state, action, rng, reward):
-    """One step of the model; returns its status, FAILED also for a reward that is not finite."""
-    reward[0] = math.nan
-    status = call_step(program[at.STEP], model_params, state, action, offset(rng, 1), reward)
-    tally[at.MODEL_STEPS] += 1
-    tally[at.DETAIL] = action
-    return status if math.isfinite(reward[0]) else abi.FAILED
 
 
 @njit
@@ -158,10 +148,9 @@ def search(program, tally, params, model_params, context, rows, table, edges, tr
         slot = find(program_at, tally[at.GENERATION], rows_at, address(table, 0), -1, root_state)
         tally[at.ROOT] = add(program_at, tally_at, rows_at, address(table, 0), -1 - slot, -1, root_state)
     while tally[at.SIMULATIONS] < program[at.SIMULATION_LIMIT]:
-        if tally[at.MODEL_STEPS] >= program[at.STEP_LIMIT]:
-            return at.OUT_OF_STEPS
-        if tally[at.NEW_NODES] >= program[at.NODE_LIMIT]:
-            return at.OUT_OF_NODES
+        limit = limit_reached(program_at, tally_at)
+        if limit != at.DONE:
+            return limit
         words, steps = rng[1], tally[at.MODEL_STEPS]
         status = simulate(
             program_at,
@@ -178,11 +167,9 @@ def search(program, tally, params, model_params, context, rows, table, edges, tr
             address(reals, 0),
             address(reals, 1),
         )
+        status = settle(tally_at, context_at, status, rng[1] - words, steps)
         if status != at.DONE:
             return status
-        if not draws_are_fixed(tally_at, rng[1] - words, tally[at.MODEL_STEPS] - steps):
-            return at.WRONG_DRAWS
-        tally[at.SIMULATIONS] += 1
     reals[0], levels[0], stack[0] = 0.0, 0, 0  # so that they live as long as their addresses are in use
     return at.DONE
 

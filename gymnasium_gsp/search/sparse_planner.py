@@ -6,14 +6,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gymnasium_gsp.errors import RecipeError, unknown_name
+from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search import sparse
 from gymnasium_gsp.search.bounded import check_horizon, lay_out
 from gymnasium_gsp.search.budget import Budget, SearchResult
 from gymnasium_gsp.search.engine import Search
 from gymnasium_gsp.search.horizon import FixedHorizon
-from gymnasium_gsp.search.ingredients import check_number, make_plain
+from gymnasium_gsp.search.ingredients import check_choices, check_number, make_plain
 from gymnasium_gsp.search.program import Assembly
 from gymnasium_gsp.search.recipe import Changeable
 
@@ -45,9 +45,7 @@ class SparseSampling(Changeable):
             raise RecipeError(f"width must be a whole number of at least 1, not {self.width!r}")
         check_number("discount", self.discount, smallest=0.0, largest=1.0)
         check_horizon(self.horizon)
-        for slot, allowed in _CHOICES.items():
-            if getattr(self, slot) not in allowed:
-                raise RecipeError(unknown_name(slot, getattr(self, slot), allowed))
+        check_choices(self, _CHOICES)
 
     @property
     def key(self) -> str:
@@ -58,10 +56,6 @@ class SparseSampling(Changeable):
     def guarantee(self) -> tuple[str, ...]:
         """What the paper's theorem does not cover."""
         return ("the theorem's width and depth, which no budget of practice pays for, are left to the user",)
-
-    def settled(self, timed: bool) -> "SparseSampling":
-        """The recipe itself: nothing is left open."""
-        return self
 
 
 def assemble(model: Any, recipe: SparseSampling) -> Assembly:

@@ -6,15 +6,15 @@ the mean of the returns that followed.  Only switching points become nodes, so a
 
 import math
 
-from numba import njit, types
+from numba import njit
 
 from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.abi import address, as_reals, call_step, offset
+from gymnasium_gsp.models.abi import address, as_reals, offset
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.decision import recommend
 from gymnasium_gsp.search.graph import add, find
-from gymnasium_gsp.search.kernel import draws_are_fixed, enter_root, is_full
 from gymnasium_gsp.search.playout import evaluate, read_legal, uniform_action
+from gymnasium_gsp.search.rounds import enter_root, is_full, limit_reached, settle, take_step
 
 
 @njit
@@ -90,11 +90,8 @@ def simulate(program, tally, params, model_params, context, rows, table, trail, 
             action = estimated_action(program, tally, context, rows, table, depth, state, legal, rng)
         if depth == switch:
             node, tried = make_node(program, tally, rows, table, depth, state), action
-        reward[0] = math.nan
-        status = call_step(program[at.STEP], model_params, state, action, offset(rng, 1), reward)
-        tally[at.MODEL_STEPS] += 1
-        if status == abi.FAILED or not math.isfinite(reward[0]):
-            tally[at.DETAIL] = action
+        status = take_step(program, tally, model_params, state, action, rng, reward)
+        if status == abi.FAILED:
             return at.STEP_FAILED
         if depth >= switch:
             sampled += factor * reward[0]
@@ -119,10 +116,9 @@ def search(program, tally, params, model_params, context, rows, table, edges, tr
     if fresh_root and enter_root(program_at, tally_at, rows_at, table_at, root_state) != at.DONE:
         return at.NO_ROOM_FOR_ROOT
     while tally_at[at.SIMULATIONS] < program_at[at.SIMULATION_LIMIT]:
-        if tally_at[at.MODEL_STEPS] >= program_at[at.STEP_LIMIT]:
-            return at.OUT_OF_STEPS
-        if tally_at[at.NEW_NODES] >= program_at[at.NODE_LIMIT]:
-            return at.OUT_OF_NODES
+        limit = limit_reached(program_at, tally_at)
+        if limit != at.DONE:
+            return limit
         if is_full(program_at, tally_at):
             return at.FULL
         context_at[abi.EXTRA_STEPS] = 0.0
@@ -140,12 +136,7 @@ def search(program, tally, params, model_params, context, rows, table, edges, tr
             state,
             rng_at,
         )
-        if context_at[abi.IN_FLIGHT] != 0.0:
-            return at.RAISED
+        status = settle(tally_at, context_at, status, rng_at[1] - words, steps)
         if status != at.DONE:
             return status
-        steps = tally_at[at.MODEL_STEPS] - steps - types.int64(context_at[abi.EXTRA_STEPS])
-        if not draws_are_fixed(tally_at, rng_at[1] - words, steps):
-            return at.WRONG_DRAWS
-        tally_at[at.SIMULATIONS] += 1
     return at.DONE

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import gymnasium_gsp as gsp
-from gymnasium_gsp.agents.registry import preset_options
+from gymnasium_gsp.agents.registry import BENCHMARK_NAMES, preset_options
+from gymnasium_gsp.envs import BENCHMARKS
 
 PART = gsp.ingredients
 
@@ -122,6 +123,8 @@ def test_every_combination_plays_an_episode_or_is_refused():
 CAUTIOUS_SEARCH = """
 import sys
 import gymnasium_gsp as gsp
+from gymnasium_gsp.agents.registry import BENCHMARK_NAMES
+from gymnasium_gsp.envs import BENCHMARKS
 part = gsp.ingredients
 table = [[[(0.5, s, a / 2, False), (0.5, 1 - s, 1.0, False)] for a in range(2)] for s in range(2)]
 try:
@@ -177,3 +180,10 @@ def test_the_recommendation_is_the_rule_that_was_asked_for(random_model):
             assert scores[result.action] == scores.max()
         differ += result.q_values[result.action] < result.q_values.max()
     assert differ > 0
+
+
+def test_every_algorithm_has_a_preset_for_every_benchmark():
+    for found in gsp.ALGORITHMS.values():
+        complete = [preset for preset, settings in found.presets.items() if set(BENCHMARK_NAMES) <= set(settings)]
+        assert complete, found.name
+    assert {benchmark.name for benchmark in BENCHMARKS} == set(BENCHMARK_NAMES)

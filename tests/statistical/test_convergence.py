@@ -3,6 +3,8 @@
 Run with `-s` to see the measured errors and slopes.
 """
 
+import math
+
 import numpy as np
 import pytest
 from statistical.claims import (
@@ -96,14 +98,17 @@ def test_means_converge_slowly(name):
 
 @pytest.mark.parametrize("name", TRUNCATED_OPTIMUM)
 def test_default_recipes_approach_their_own_optimum(name):
-    """Claim: whatever the algorithm, the error of its default recipe at 2^16 is at most half of that at 2^10.
+    """Claim: the error of every algorithm's default recipe at 2^16 is at most half of that at 2^10, and small.
 
-    Sample: 6 random processes with 6 states of their own at each depth, so that state keys have no cross-depth gap;
-    horizon 3, the recipe's own discount, 8 replicates.  error(2^16) - error(2^10) / 2, averaged over the processes,
-    has a mean of at most 0 if the claim holds; Student's t with 7 degrees of freedom, false alarms 1e-6, one-sided.
+    Small means below 1 % of the range of returns where the backup is the maximum, 4 % where it is the mean, and 5 %
+    for power-uct, whose p is 2 and whose default C, half the range, keeps it exploring.  Sample: 6 random processes
+    with 6 states of their own at each depth, so that state keys have no cross-depth gap; horizon 3, the recipe's own
+    discount, 8 replicates.  error(2^16) - error(2^10) / 2, averaged over the processes, has a mean of at most 0 if the
+    claim holds; Student's t with 7 degrees of freedom, false alarms 1e-6 in all, one-sided.
     """
     recipe, budgets = make_recipe(name).settled(timed=True), [BUDGETS[0], BUDGETS[-1]]
     table = errors(recipe, budgets, 8, lambda seed: layered_process(seed, HORIZON), recipe.discount)
     report(name, table, budgets)
-    excess = table[:, -1] - table[:, 0] / 2.0
-    assert excess.mean() - margin(excess) <= 0.0
+    excess, last = table[:, -1] - table[:, 0] / 2.0, table[:, -1]
+    assert excess.mean() - margin(excess, comparisons=2) <= 0.0
+    assert last.mean() - margin(last, comparisons=2) < {math.inf: 0.01, 1.0: 0.04}.get(recipe.backup.p, 0.05)
