@@ -230,7 +230,13 @@ def _findings(found: Sequence[Cost], budget: int) -> list[str]:
         slower = [one.milliseconds / tree.milliseconds for one, tree in zip(cells, trees, strict=True)]
         nodes = [one.graph_size / tree.graph_size for one, tree in zip(cells, trees, strict=True)]
         said.append(
-            f"{algorithm}, {preset}, at {budget:,} simulations: {min(slower):.2f} to {max(slower):.2f} times the "
-            f"tree's time, {min(nodes):.3f} to {max(nodes):.2f} times its stored nodes."
+            f"{algorithm}, {preset}, at {budget:,} simulations: {_span(slower)} times the tree's time, {_span(nodes)} "
+            "times its stored nodes."
         )
     return said
+
+
+def _span(values: Sequence[float]) -> str:
+    """The smallest and the largest of some ratios."""
+    low, high = f"{min(values):.2f}", f"{max(values):.2f}"
+    return low if low == high else f"{low} to {high}"
