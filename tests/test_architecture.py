@@ -27,7 +27,7 @@ ARROWS = {
     "search": ("models.abi", "models.compilation", "models.pointers", "models.interrupts"),
     "agents": ("search", "models"),
     "exact": ("models", "search.graph"),
-    "bench": ("envs", "exact", "agents", "search", "ingredients"),
+    "bench": ("envs", "exact", "agents", "search", "ingredients", "models.abi", "models.compiled", "models.tabular"),
     "cli": ("bench", "envs", "exact", "agents", "search", "models.check"),
     "": ("envs",),  # the package itself, when it is imported
 }

@@ -13,6 +13,7 @@ from gymnasium_gsp.exact.dynamic_programming import (
 )
 from gymnasium_gsp.exact.four_rooms import four_rooms_average, goal_values
 from gymnasium_gsp.exact.optima import episode_optimum, optimum, recompute, shipped_optima
+from gymnasium_gsp.exact.state_keyed import depth_mixture, state_keyed_limit, visits_by_depth
 from gymnasium_gsp.exact.state_space import StateSpace, enumerate_model
 from gymnasium_gsp.exact.sysadmin import sysadmin_values
 
@@ -23,6 +24,7 @@ __all__ = [
     "StationaryValues",
     "backward_induction",
     "cross_depth_gap",
+    "depth_mixture",
     "enumerate_model",
     "episode_optimum",
     "four_rooms_average",
@@ -32,8 +34,10 @@ __all__ = [
     "policy_values",
     "recompute",
     "shipped_optima",
+    "state_keyed_limit",
     "sysadmin_values",
     "truncated_value",
     "uniform_policy",
     "value_iteration",
+    "visits_by_depth",
 ]

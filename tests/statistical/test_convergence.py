@@ -7,17 +7,12 @@ import math
 
 import numpy as np
 import pytest
-from statistical.claims import (
-    TRUNCATED_OPTIMUM,
-    Planner,
-    interval,
-    layered_process,
-    margin,
-    random_process,
-    return_range,
-)
+from statistical.claims import TRUNCATED_OPTIMUM, margin
 
 from gymnasium_gsp import make_recipe
+from gymnasium_gsp.bench.study.fresh_search import FreshSearch
+from gymnasium_gsp.bench.study.processes import layered_process, random_process, return_range
+from gymnasium_gsp.bench.study.slopes import fitted_slopes, student_interval
 from gymnasium_gsp.exact import truncated_value
 from gymnasium_gsp.search.backup import PowerMean
 from gymnasium_gsp.search.recipe import Recipe
@@ -45,7 +40,7 @@ def errors(recipe, budgets, replicates, processes=random_process, discount=1.0):
     for seed in range(PROCESSES):
         model = processes(seed)
         truth, scale = truncated_value(model, 0, HORIZON, discount), return_range(model, HORIZON)
-        planner = Planner(model, recipe, steps_left=HORIZON)
+        planner = FreshSearch(model, recipe, steps_left=HORIZON)
         for replicate in range(replicates):
             for column, budget in enumerate(budgets):
                 value = planner.plan(budget, seed * replicates + replicate, column).value
@@ -55,9 +50,8 @@ def errors(recipe, budgets, replicates, processes=random_process, discount=1.0):
 
 def report(name, table, budgets):
     """Print the errors, and the slope of log error over log budget with its 95 % interval; returns the slopes."""
-    x = np.log(budgets) - np.mean(np.log(budgets))
-    slopes = np.log(table) @ x / (x @ x)
-    low, high = interval(slopes)
+    slopes = fitted_slopes(table, budgets)
+    low, high = student_interval(slopes)
     percents = ", ".join(f"{100 * error:.3f}" for error in table.mean(axis=0))
     slope = f"slope {slopes.mean():.3f} ({low:.3f}, {high:.3f})"
     print(f"\n{name}: error in % of the range {percents} at {budgets}; {slope}")

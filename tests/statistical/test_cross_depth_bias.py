@@ -9,52 +9,28 @@ import math
 
 import numpy as np
 import pytest
-from statistical.claims import SIGMAS, Planner, layered_process
+from statistical.claims import SIGMAS
 
 from gymnasium_gsp import tabular_model_from_arrays
-from gymnasium_gsp.exact import backward_induction, cross_depth_gap, enumerate_model
-from gymnasium_gsp.models import abi
+from gymnasium_gsp.bench.study.chain import DETOUR, HORIZON, IN_TURN, MEAN_OF_TARGETS, ROOT, X1, X2, X3, S, chain
+from gymnasium_gsp.bench.study.fresh_search import FreshSearch
+from gymnasium_gsp.bench.study.processes import layered_process
+from gymnasium_gsp.exact import (
+    backward_induction,
+    cross_depth_gap,
+    enumerate_model,
+    state_keyed_limit,
+    uniform_policy,
+)
 from gymnasium_gsp.search.backup import PowerMean
 from gymnasium_gsp.search.evaluation import Constant
 from gymnasium_gsp.search.horizon import FixedHorizon
-from gymnasium_gsp.search.ingredients import Custom
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.selection import PolynomialBonus
 
-ROOT, DETOUR, S, X1, X2, X3 = range(6)
-HORIZON, ACTIONS = 4, 4
+ACTIONS = 4
 BUDGET = 2**16
 EQUAL = (1.0, 1.0, 1.0, 1.0)
-
-
-def least_tried(params, context, visits, q, counts, rng):
-    """Every action equally often, without chance."""
-    fewest = 0
-    for action in range(int(context[abi.ACTIONS])):
-        if counts[action] < counts[fewest]:
-            fewest = action
-    return fewest
-
-
-def mean_of_targets(params, context, visits, q, counts, variance, value, target):
-    """The mean over all visits, those included where the node was evaluated: the shared average of the Proposition."""
-    return value + (target - value) / visits
-
-
-IN_TURN = Custom(least_tried, kind="select")
-MEAN_OF_TARGETS = Custom(mean_of_targets, kind="backup")
-
-
-def chain(straight=2, corridor=EQUAL, chance=None):
-    """Transitions and rewards; `chance` is the probability of going straight to s whatever the action."""
-    transitions, rewards = np.zeros((6, ACTIONS, 6)), np.zeros((6, ACTIONS))
-    for action in range(ACTIONS):
-        share = float(action < straight) if chance is None else chance
-        transitions[ROOT, action, [S, DETOUR]] = share, 1.0 - share
-    for state, after in ((DETOUR, S), (S, X1), (X1, X2), (X2, X3), (X3, X3)):
-        transitions[state, :, after] = 1.0
-    rewards[S:X3] = corridor
-    return transitions, rewards
 
 
 def shared_values(tables, backup, seed=0, leaf_value=0.0, **slots):
@@ -68,7 +44,7 @@ def shared_values(tables, backup, seed=0, leaf_value=0.0, **slots):
         discount=1.0,
         **slots,
     )
-    planner = Planner(tabular_model_from_arrays(*tables), recipe)
+    planner = FreshSearch(tabular_model_from_arrays(*tables), recipe)
     planner.plan(BUDGET, seed)
     nodes = {node["key"][0]: node for node in planner.nodes()}
     return np.array([nodes[state]["value"] for state in range(6)]), nodes
@@ -91,25 +67,11 @@ def settling_error(visits, means=2):
     return 2.0 * HORIZON * (1.0 + math.log(visits)) ** means / (math.factorial(means) * visits)
 
 
-def fixed_point(tables, p, printed, leaf_value=0.0):
-    """The limit of Algorithm 2 on the chain if actions are taken equally often, by iteration.
-
-    A state that is left on some visit is worth the power mean of its actions, whatever was found on visits where the
-    horizon cut it: the next backup overwrites that.  With the printed weights N(s,a) / N(s) such visits count.
-    """
-    transitions, rewards = tables
-    reached = np.zeros((HORIZON + 1, 6))
-    reached[0, ROOT] = 1.0
-    for depth in range(HORIZON):
-        reached[depth + 1] = reached[depth] @ transitions.mean(axis=1)
-    left, met = reached[:HORIZON].sum(axis=0), reached.sum(axis=0)
-    weight = (left / met if printed else np.ones(6)) / ACTIONS
-    values = np.full(6, leaf_value)
-    for _ in range(2 * HORIZON):
-        q = rewards + transitions @ values
-        mean = q.max(axis=1) if p == math.inf else (weight * (q**p).sum(axis=1)) ** (1.0 / p)
-        values = np.where(left > 0.0, mean, leaf_value)
-    return values
+def fixed_point(tables, p, printed):
+    """The limit of Algorithm 2 at s on the chain if actions are taken equally often."""
+    space = enumerate_model(tabular_model_from_arrays(*tables), ROOT)
+    weights = "printed" if printed else "normalised"
+    return state_keyed_limit(space, uniform_policy(space), HORIZON, p, weights)[space.number(S)]
 
 
 @pytest.mark.parametrize("leaf_value", [0.0, 2.0])
@@ -173,7 +135,7 @@ def test_a_power_mean_meets_its_fixed_point(p, weights, corridor):
     """
     tables, printed = chain(corridor=corridor), weights == "printed"
     values, nodes = shared_values(tables, PowerMean(p, weights))
-    assert values[S] == pytest.approx(fixed_point(tables, p, printed)[S], abs=settling_error(nodes[S]["visits"]))
+    assert values[S] == pytest.approx(fixed_point(tables, p, printed), abs=settling_error(nodes[S]["visits"]))
 
 
 def test_the_fixed_point_of_the_power_mean_is_not_the_mixture():
@@ -184,9 +146,9 @@ def test_the_fixed_point_of_the_power_mean_is_not_the_mixture():
     """
     tables = chain()
     for p in (1.0, 1.5, 2.0, 4.0):
-        assert fixed_point(tables, p, printed=False)[S] == pytest.approx(3.0)
-        assert fixed_point(tables, p, printed=True)[S] == pytest.approx(2.0 + 0.5 ** (1.0 / p))
-    assert fixed_point(tables, math.inf, printed=False)[S] == fixed_point(tables, math.inf, printed=True)[S] == 3.0
+        assert fixed_point(tables, p, printed=False) == pytest.approx(3.0)
+        assert fixed_point(tables, p, printed=True) == pytest.approx(2.0 + 0.5 ** (1.0 / p))
+    assert fixed_point(tables, math.inf, printed=False) == fixed_point(tables, math.inf, printed=True) == 3.0
 
 
 @pytest.mark.parametrize("expansion", ["leaf", "path"])
@@ -204,7 +166,7 @@ def test_no_bias_where_every_state_has_one_depth(backup, expansion):
     for seed in range(5):
         model = layered_process(seed, layers=4)
         searches = [
-            Planner(model, Recipe(key=key, selection=PolynomialBonus(), backup=backup, expansion=expansion), 4)
+            FreshSearch(model, Recipe(key=key, selection=PolynomialBonus(), backup=backup, expansion=expansion), 4)
             for key in ("state", "state_elapsed")
         ]
         first, second = (planner.plan(2000, seed) for planner in searches)
@@ -225,7 +187,7 @@ def test_the_gap_is_that_of_the_chain():
     """
     tables = chain()
     model = tabular_model_from_arrays(*tables)
-    planner = Planner(model, Recipe(key="state_elapsed", selection=IN_TURN), steps_left=HORIZON)
+    planner = FreshSearch(model, Recipe(key="state_elapsed", selection=IN_TURN), steps_left=HORIZON)
     planner.plan(BUDGET, 0)
     visited = {}
     for node in planner.nodes():

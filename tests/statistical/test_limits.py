@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import logsumexp
-from statistical.claims import FALSE_ALARM, TRUNCATED_OPTIMUM, Planner, layered_process, return_range
+from statistical.claims import FALSE_ALARM, TRUNCATED_OPTIMUM
 
 from gymnasium_gsp import ALGORITHMS, CompiledModel, make_recipe, tabular_model_from_arrays
+from gymnasium_gsp.bench.study.fresh_search import FreshSearch
+from gymnasium_gsp.bench.study.processes import layered_process, return_range
 from gymnasium_gsp.exact import enumerate_model, truncated_value
 from gymnasium_gsp.models.abi import RUNNING, uniform
 from gymnasium_gsp.search.backup import Cautious, PowerMean
@@ -60,7 +62,7 @@ def test_a_graph_on_a_tree_is_the_tree(name):
     for process in range(3):
         model = tree_process(process)
         keys = ("path", "state_elapsed", "state")
-        planners = [Planner(model, RECIPES[name].changed(key=key), steps_left=HORIZON) for key in keys]
+        planners = [FreshSearch(model, RECIPES[name].changed(key=key), steps_left=HORIZON) for key in keys]
         for seed in range(10):
             first, *others = [planner.plan(300, seed) for planner in planners]
             for other in others:
@@ -102,7 +104,7 @@ def test_chance_with_one_outcome_is_no_chance(name, key):
         CompiledModel(drawn_step, actions=2, params=rewards, reward_bounds=(0.0, 1.0)),
         tabular_model_from_arrays(transitions, transitions @ rewards),
     ]
-    planners = [Planner(model, RECIPES[name].changed(key=key), steps_left=HORIZON) for model in models]
+    planners = [FreshSearch(model, RECIPES[name].changed(key=key), steps_left=HORIZON) for model in models]
     for seed in range(10):
         sure, drawn, table = [planner.plan(300, seed) for planner in planners]
         assert_same(sure, drawn)
@@ -114,7 +116,7 @@ def errors_by_budget(recipe, truth_of, budgets=(100, 1000, 10_000), processes=10
     errors = np.zeros((processes, len(budgets)))
     for seed in range(processes):
         model = layered_process(seed, HORIZON)
-        truth, planner = truth_of(model), Planner(model, recipe, steps_left=HORIZON)
+        truth, planner = truth_of(model), FreshSearch(model, recipe, steps_left=HORIZON)
         for column, budget in enumerate(budgets):
             value = planner.plan(budget, seed, column).value
             errors[seed, column] = abs(value - truth) / return_range(model, HORIZON)

@@ -8,9 +8,11 @@ import itertools
 import numpy as np
 import pytest
 from naive_entropy import soft
-from statistical.claims import TRUNCATED_OPTIMUM, Planner, margin, random_process, return_range
+from statistical.claims import TRUNCATED_OPTIMUM, margin
 
 import gymnasium_gsp as gsp
+from gymnasium_gsp.bench.study.fresh_search import FreshSearch
+from gymnasium_gsp.bench.study.processes import random_process, return_range
 from gymnasium_gsp.exact import enumerate_model, truncated_value, value_iteration
 
 HORIZON, PROCESSES, REPLICATES = 3, 6, 8
@@ -141,7 +143,7 @@ def test_the_root_tends_to_the_algorithms_own_limit(name):
         truth, scale, left = limit(model, recipe.discount), return_range(model, HORIZON), HORIZON
         if limit is stationary:
             scale, left = return_range(model, 1) / (1.0 - recipe.discount), None
-        planner = Planner(model, recipe, steps_left=left)
+        planner = FreshSearch(model, recipe, steps_left=left)
         for replicate in range(REPLICATES):
             for column, budget in enumerate(BUDGETS):
                 value = planner.plan(budget, seed * REPLICATES + replicate, column).value

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy import stats
-from statistical.claims import FALSE_ALARM, Planner
+from statistical.claims import FALSE_ALARM
 
 from gymnasium_gsp import ALGORITHMS, make_recipe, tabular_model_from_arrays
+from gymnasium_gsp.bench.study.fresh_search import FreshSearch
 from gymnasium_gsp.search.recipe import SearchValues
 
 ACTIONS, HORIZON, STATES = 3, 4, 4
@@ -16,7 +17,7 @@ ORDERS = [(1, 2, 0), (2, 0, 1), (0, 2, 1)]
 
 def choices(transitions, rewards, recipe, budget, first_seed):
     """How often each action was recommended, and how often each alone had the most root visits, over many seeds."""
-    planner = Planner(tabular_model_from_arrays(transitions, rewards), recipe, steps_left=HORIZON)
+    planner = FreshSearch(tabular_model_from_arrays(transitions, rewards), recipe, steps_left=HORIZON)
     recommended, visited = np.zeros(ACTIONS, int), np.zeros(ACTIONS, int)
     for seed in range(first_seed, first_seed + SEARCHES):
         result = planner.plan(budget, seed)

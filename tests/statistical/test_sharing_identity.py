@@ -9,8 +9,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from statistical.claims import Planner
 
+from gymnasium_gsp.bench.study.fresh_search import FreshSearch
 from gymnasium_gsp.models.abi import RUNNING, TERMINATED, uniform
 from gymnasium_gsp.models.compiled import CompiledModel
 from gymnasium_gsp.search.recipe import Recipe
@@ -41,7 +41,7 @@ class Recorded:
         log = np.zeros(1 + ENTRY * SIMULATIONS * HORIZON)
         model = CompiledModel(logged_step, actions=ACTIONS, width=2, key_size=1, clock=1, params=log)
         recipe = Recipe(key=key, selection=selection, expansion=expansion)
-        planner = Planner(model, recipe, steps_left=HORIZON, root=(0, 0))
+        planner = FreshSearch(model, recipe, steps_left=HORIZON, root=(0, 0))
         planner.plan(SIMULATIONS, seed)
         self.nodes = planner.nodes()
         self.trajectories = read(model.params)

@@ -32,8 +32,8 @@ _MARK_LOOKS: Any = {
 }
 NORMAL = 1.96  # 95 % of a normal distribution
 INK, GRID = "#1f2328", "#d5d9de"
-_TIMELESS: Any = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same numbers give the same file
-_STYLE: Any = {
+TIMELESS: Any = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same numbers give the same file
+STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "gymnasium_gsp",
     "font.size": 10,
@@ -203,7 +203,7 @@ def _finish(axes: "Axes", panel: Panel) -> None:
     axes.set_xlabel("simulations per decision")
 
 
-def _figure(width: float, height: float) -> "Figure":
+def blank_figure(width: float, height: float) -> "Figure":
     """A figure that no window will ever show."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
@@ -222,8 +222,8 @@ def panel_svg(panel: Panel, prefix: str) -> str:
     """
     import matplotlib as mpl
 
-    with mpl.rc_context(_STYLE):
-        figure = _figure(4.6, 3.3)
+    with mpl.rc_context(STYLE):
+        figure = blank_figure(4.6, 3.3)
         figure.patch.set_alpha(0.0)
         axes = figure.add_subplot()
         axes.patch.set_alpha(0.0)
@@ -268,16 +268,16 @@ def figure_file(panels: Sequence[Panel], planners: Sequence[Planner], marks: Seq
     across = 2 if len(panels) == 4 else min(3, len(panels))
     down = -(-len(panels) // across)
     lines = lines_of(planners)
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         handles = [Line2D([], [], markersize=4.5, label=_shortened(p.label, 80), **lines[p].look) for p in planners]
         handles += [Line2D([], [], color=INK, label=mark, **_MARK_LOOKS[mark]) for mark in marks]
         longest = max(len(str(handle.get_label())) for handle in handles)
         fitting = max(1, int(_WIDE * across * LETTERS_PER_INCH) // (longest + 8))
         columns = min(len(handles), 2 * across, fitting)
-        figure = _figure(_WIDE * across, _HIGH * down + 0.3 + 0.2 * -(-len(handles) // columns))
+        figure = blank_figure(_WIDE * across, _HIGH * down + 0.3 + 0.2 * -(-len(handles) // columns))
         for number, panel in enumerate(panels):
             _finish(figure.add_subplot(down, across, number + 1), panel)
         figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
         file = io.BytesIO()
-        figure.savefig(file, format=kind, dpi=150, facecolor="white", metadata=_TIMELESS.get(kind))
+        figure.savefig(file, format=kind, dpi=150, facecolor="white", metadata=TIMELESS.get(kind))
     return file.getvalue()

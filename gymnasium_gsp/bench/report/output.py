@@ -14,23 +14,28 @@ from gymnasium_gsp.errors import RecipeError
 
 FIGURES = (".svg", ".pdf", ".png")
 KINDS = (".html", ".md", ".csv", ".tex", *FIGURES)
-_NEEDED = {"scipy": "SciPy", "matplotlib": "matplotlib"}
+NEEDED = {"scipy": "SciPy", "matplotlib": "matplotlib"}
 
 
-def check_extras() -> None:
-    """Refuse at once if a package is missing that reports are made with.
+def check_extras(what: str = "a report", needed: Mapping[str, str] = NEEDED, extra: str = "all") -> None:
+    """Refuse at once if a package is missing that something is made with.
+
+    Args:
+        what: is made.
+        needed: packages by the name of their module.
+        extra: of this package, that installs them.
 
     Raises:
         RecipeError: that names it and the command that installs it.
     """
     missing = []
-    for module, name in _NEEDED.items():
+    for module, name in needed.items():
         try:
             import_module(module)
         except ImportError:
             missing.append(name)
     if missing:
-        raise RecipeError(f"a report needs {' and '.join(missing)}; install with: pip install 'gymnasium-gsp[all]'")
+        raise RecipeError(f"{what} needs {' and '.join(missing)}; install with: pip install 'gymnasium-gsp[{extra}]'")
 
 
 def check_output(output: Path) -> Path:
@@ -88,7 +93,7 @@ def write_report(report: Report, output: Path) -> tuple[list[Path], list[str]]:
         for name in ("report.html", "report.md", "tables.tex"):
             left_out += _make(report, output / name, files)
         files.update({output / f"{table.name}.csv": csv_text(table).encode() for table in report.data})
-    _write(files)
+    write_files(files)
     return list(files), left_out
 
 
@@ -135,7 +140,14 @@ def _figure(report: Report, sections: Sequence[Section], kind: str) -> bytes:
     return figure_file(panels, report.planners, report.marks, kind)
 
 
-def _write(files: Mapping[Path, bytes]) -> None:
+def write_files(files: Mapping[Path, bytes]) -> None:
+    """Write files, each under another name and then renamed, so that what was there stays until that.
+
+    A folder that is missing is made, its parent is not.
+
+    Raises:
+        RecipeError: if a place cannot be written.
+    """
     for path, content in files.items():
         target = path.resolve()
         waiting = target.with_name(f".{target.name}.{os.getpid()}.tmp")

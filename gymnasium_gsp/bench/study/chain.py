@@ -1,0 +1,57 @@
+"""The two-depth chain, on which sharing a state between depths has a bias that can be computed by hand.
+
+The root leads to s at once or by a detour, so s is met at depths 1 and 2; from s a corridor x1, x2, x3, and the horizon
+4 cuts it.  With reward 1 per step in the corridor and V_0 = 0, the truncated values are V(s, 1) = 3 and V(s, 2) = 2.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gymnasium_gsp.models import abi
+from gymnasium_gsp.search.ingredients import Custom
+
+ROOT, DETOUR, S, X1, X2, X3 = range(6)
+HORIZON = 4
+
+
+def least_tried(params, context, visits, q, counts, rng):
+    """Every action equally often, without chance."""
+    fewest = 0
+    for action in range(int(context[abi.ACTIONS])):
+        if counts[action] < counts[fewest]:
+            fewest = action
+    return fewest
+
+
+def mean_of_targets(params, context, visits, q, counts, variance, value, target):
+    """The mean over all visits, those included where the node was evaluated: the shared average of the Proposition."""
+    return value + (target - value) / visits
+
+
+IN_TURN = Custom(least_tried, kind="select")
+MEAN_OF_TARGETS = Custom(mean_of_targets, kind="backup")
+
+Tables = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def chain(
+    straight: int = 2, corridor: Sequence[float] | None = None, chance: float | None = None, actions: int = 4
+) -> Tables:
+    """Transitions and rewards of the chain.
+
+    Args:
+        straight: at the root, so many actions go straight to s.
+        corridor: reward of each action in s, x1 and x2; 1 for all if not given.
+        chance: the probability of going straight to s whatever the action, instead of `straight`.
+        actions: their number.
+    """
+    transitions, rewards = np.zeros((6, actions, 6)), np.zeros((6, actions))
+    for action in range(actions):
+        share = float(action < straight) if chance is None else chance
+        transitions[ROOT, action, [S, DETOUR]] = share, 1.0 - share
+    for state, after in ((DETOUR, S), (S, X1), (X1, X2), (X2, X3), (X3, X3)):
+        transitions[state, :, after] = 1.0
+    rewards[S:X3] = 1.0 if corridor is None else corridor
+    return transitions, rewards
