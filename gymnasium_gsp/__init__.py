@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gymnasium_gsp.agents.agent import Agent, make_agent, plan
     from gymnasium_gsp.agents.registry import ALGORITHMS, make_recipe
     from gymnasium_gsp.agents.wrapper import PlanningWrapper
+    from gymnasium_gsp.bench.tuning.preset_file import read_preset
     from gymnasium_gsp.errors import PlanningError, RecipeError
     from gymnasium_gsp.models.check import check_snapshot
     from gymnasium_gsp.models.compiled import CompiledModel
@@ -40,6 +41,7 @@ _HOMES = {
     "make_agent": "agents.agent",
     "make_recipe": "agents.registry",
     "plan": "agents.agent",
+    "read_preset": "bench.tuning.preset_file",
     "tabular_model": "models.tabular",
 }
 
@@ -60,6 +62,7 @@ __all__ = [
     "make_agent",
     "make_recipe",
     "plan",
+    "read_preset",
     "register_envs",
     "tabular_model",
     "tabular_model_from_arrays",

@@ -11,6 +11,7 @@ import numpy as np
 from gymnasium_gsp.agents.agent import Agent
 from gymnasium_gsp.agents.registry import make_recipe
 from gymnasium_gsp.agents.seeding import check_seed
+from gymnasium_gsp.bench.tuning.preset_file import ENDING, read_preset
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact import optimum
@@ -46,7 +47,8 @@ class Run:
         budget: what each decision may spend; kept as a `Budget`.
         episodes: how many are played.
         seed: decides the seeds of environment and agent in each episode.
-        preset: a named set of options of the algorithm for this environment.
+        preset: a named set of options of the algorithm for this environment; or a preset file, whose options then
+            stand in `options`.
         options: other options of the algorithm, or slots of the recipe.
         env_options: keyword arguments for `gymnasium.make`.
 
@@ -65,6 +67,11 @@ class Run:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "env", full_id(self.env))
+        if self.preset is not None and self.preset.endswith(ENDING):
+            agent = self.agent if isinstance(self.agent, str) else "a recipe"
+            found = read_preset(self.preset, agent, self.env.rpartition(":")[2])
+            object.__setattr__(self, "options", {**found, **self.options})
+            object.__setattr__(self, "preset", None)
         object.__setattr__(self, "budget", as_budget(self.budget))
         object.__setattr__(self, "episodes", check_count("episodes", self.episodes))
         if check_seed(self.seed) is None:

@@ -31,7 +31,7 @@ def list_all(
 def run(
     env: Annotated[str, typer.Argument(metavar="ENV", help="GSP/FrozenLake-v0, FrozenLake for short, or module:Id.")],
     agent: Annotated[str, typer.Option(help="An algorithm; `gsp list` shows them.")] = "gs-power-uct",
-    preset: Annotated[str | None, typer.Option(help="A named set of its options: paper or printed.")] = None,
+    preset: Annotated[str | None, typer.Option(help="A named set of its options, or a preset FILE.toml.")] = None,
     budget: Annotated[
         str, typer.Option(metavar="N", help="Simulations per decision, or limits: 'Budget(seconds=0.1)'.")
     ] = "256",

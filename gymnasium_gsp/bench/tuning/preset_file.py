@@ -1,0 +1,88 @@
+"""Preset files: options of one algorithm for one environment as TOML, and how they were found.
+
+```toml
+algorithm = "gs-power-uct"
+env = "GSP/FrozenLake-v0"
+
+[options]                       # as `gsp run --set` reads them
+c = "0.25"
+p = "inf"
+
+[found]                         # for people; nothing reads it
+score = 0.61
+```
+"""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gymnasium_gsp.agents.registry import find_algorithm
+from gymnasium_gsp.bench.settings import parse_value
+from gymnasium_gsp.errors import RecipeError, unknown_name
+
+ENDING = ".toml"
+_KEYS = ("algorithm", "env", "options", "found")
+
+
+def preset_text(algorithm: str, env: str, options: Mapping[str, str], found: Mapping[str, str | int | float]) -> str:
+    """A preset file.
+
+    Args:
+        algorithm: whose options they are.
+        env: the environment's full id.
+        options: values as text by option.
+        found: how they were found.
+    """
+    lines = [
+        "# Options found by `gsp tune`; `gsp run --preset FILE` and `gsp bench --preset FILE` take them.",
+        f"algorithm = {_toml(algorithm)}",
+        f"env = {_toml(env)}",
+    ]
+    for name, table in (("options", options), ("found", found)):
+        lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def read_preset(path: str | Path, algorithm: str | None = None, env: str | None = None) -> dict[str, Any]:
+    """The options in a preset file, for `make_agent(algorithm, env, **options)`.
+
+    Args:
+        path: the file.
+        algorithm: refuse the file if it is for another one; None to take any.
+        env: refuse the file if it is for another environment than the one of this id; None to take any.
+
+    Raises:
+        RecipeError: if the file cannot be read, is no preset file, or does not fit.
+    """
+    try:
+        read = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RecipeError(f"preset file {path} cannot be read: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RecipeError(f"preset file {path} is no TOML: {error}") from error
+    for key in read:
+        if key not in _KEYS:
+            raise RecipeError(f"preset file {path}: {unknown_name('key', key, _KEYS)}")
+    theirs, options = read.get("algorithm"), read.get("options")
+    if not isinstance(theirs, str) or not isinstance(read.get("env"), str) or not isinstance(options, dict):
+        raise RecipeError(f"preset file {path} must have texts algorithm and env, and a table [options]")
+    for given, wanted, kind in ((theirs, algorithm, "algorithm"), (read["env"], env, "environment")):
+        if wanted is not None and given != wanted:
+            raise RecipeError(
+                f"preset file {path} is for the {kind} {given}, not for {wanted}; tune for this one, or give its "
+                "options yourself"
+            )
+    allowed = find_algorithm(theirs).options()
+    for name, value in options.items():
+        if name not in allowed:
+            raise RecipeError(f"preset file {path}: {unknown_name(f'option of {theirs}', name, allowed)}")
+        if isinstance(value, dict | list):
+            raise RecipeError(f"preset file {path}: {name} must be a number or a text, not {value!r}")
+    return {name: parse_value(value) if isinstance(value, str) else value for name, value in options.items()}
+
+
+def _toml(value: str | int | float) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

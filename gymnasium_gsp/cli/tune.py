@@ -1,0 +1,99 @@
+"""`gsp tune`: choose an algorithm's options for an environment, and write them as a preset file."""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gymnasium_gsp.cli.front import INTERRUPTED, app, leave, one_line_errors
+from gymnasium_gsp.errors import RecipeError
+
+if TYPE_CHECKING:
+    from gymnasium_gsp.bench.store import Store
+    from gymnasium_gsp.bench.tuning.candidates import Candidate, Choices
+    from gymnasium_gsp.bench.tuning.search import Score, Task
+    from gymnasium_gsp.bench.workers import Workers
+
+
+@app.command()
+def tune(
+    env: Annotated[str, typer.Argument(metavar="ENV", help="GSP/FrozenLake-v0, FrozenLake for short, or module:Id.")],
+    agent: Annotated[str, typer.Option(help="An algorithm; `gsp list` shows them.")] = "gs-power-uct",
+    budgets: Annotated[str, typer.Option(metavar="N,...", help="The score is the mean over these budgets.")] = "64,256",
+    runs: Annotated[int, typer.Option(metavar="M", help="Episodes of a candidate at each budget.")] = 300,
+    tries: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--try", metavar="OPTION=VALUE,...", help="Values to try; by default the paper's grid of c, p, temperature."
+        ),
+    ] = None,
+    trials: Annotated[
+        int | None, typer.Option("--optuna", metavar="TRIALS", help="Let Optuna choose, and give up bad ones early.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="S", help="Of the episodes, which all candidates share.")] = 0,
+    store: Annotated[Path, typer.Option(help="The file of episodes; the same command goes on.")] = Path(
+        "tuning.sqlite"
+    ),
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The preset file to write.")] = None,
+    jobs: Annotated[int | None, typer.Option(metavar="J", help="Processes; all cores by default.")] = None,
+) -> None:
+    """Find the options that play best, and write a preset file that `gsp run` and `gsp bench` take."""
+    from gymnasium_gsp.bench.grid_flags import budgets_of
+    from gymnasium_gsp.bench.protocol import check_count
+    from gymnasium_gsp.bench.store import Store
+    from gymnasium_gsp.bench.tuning.candidates import choices_of, combinations
+    from gymnasium_gsp.bench.tuning.result import check_preset, ranking, write_preset
+    from gymnasium_gsp.bench.tuning.search import Task, best, try_afresh
+    from gymnasium_gsp.bench.workers import start_workers
+
+    with one_line_errors():
+        task = Task(env, agent, budgets_of(budgets), check_count("runs", runs), seed)
+        choices = choices_of(agent, tries or ())
+        if trials is not None:
+            check_count("trials", trials)
+        place = check_preset(output or Path(f"{agent}-{env.rpartition('/')[2].rpartition(':')[2]}.toml"))
+        with Store(store) as episodes:
+            workers = start_workers("local", jobs)
+            try:
+                if trials is None:
+                    scores = _grid(task, combinations(choices), episodes, workers)
+                else:
+                    scores = _optuna(task, choices, trials, store, episodes, workers)
+                if not scores:
+                    raise RecipeError("no trial was complete; give more --optuna trials")
+                winner = best(scores)
+                fresh, defaults = try_afresh(task, [winner.candidate, ()], episodes, workers)
+            except KeyboardInterrupt:
+                leave(f"interrupted; what was played is in {store}, and the same command goes on", INTERRUPTED)
+            finally:
+                workers.close()
+        command = "gsp " + shlex.join(sys.argv[1:])
+        write_preset(place, task, command, scores, winner, fresh, defaults)
+    for line in ranking(scores, winner, fresh, defaults):
+        print(line)
+    print(f"written: {place}; use it with --preset {place}")
+
+
+def _grid(task: "Task", candidates: "Sequence[Candidate]", episodes: "Store", workers: "Workers") -> "list[Score]":
+    from gymnasium_gsp.bench.progress import watching
+    from gymnasium_gsp.bench.tuning.search import try_all
+
+    total = len(candidates) * len(task.budgets) * task.runs
+    print(f"{len(candidates)} candidates, {total:,} episodes", flush=True)
+    with watching(total) as watch:
+        return try_all(task, candidates, episodes, workers, watch)
+
+
+def _optuna(
+    task: "Task", choices: "Choices", trials: int, store: Path, episodes: "Store", workers: "Workers"
+) -> "list[Score]":
+    from gymnasium_gsp.bench.tuning.optuna_search import search
+
+    def show(number: int, score: "Score | None") -> None:
+        words = "given up" if score is None else f"{score.mean:.4g}"
+        print(f"trial {number} of {trials}: {words}", file=sys.stderr, flush=True)
+
+    return search(task, choices, trials, store.with_name(store.name + ".optuna"), episodes, workers, show)
