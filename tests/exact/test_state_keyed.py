@@ -55,11 +55,11 @@ def test_a_state_that_is_never_met_has_no_mixture(fork):
 @pytest.mark.parametrize(
     ("weights", "p", "expected"),
     [
-        ("normalised", 1.0, 2.0),  # solves V = 1 + V/2
+        ("normalised", 1.0, 2.0),  # the fixed point of V = 1 + V/2
         ("normalised", math.inf, 2.0),
         ("targets", 1.0, 0.4),  # a third of the visits leaves: V = (1 + V/2) / 3
         ("printed", 1.0, 0.4),
-        ("printed", 2.0, 1 / (math.sqrt(3) - 0.5)),  # solves V = sqrt((1 + V/2)^2 / 3)
+        ("printed", 2.0, 1 / (math.sqrt(3) - 0.5)),  # the fixed point of V = sqrt((1 + V/2)^2 / 3)
     ],
 )
 def test_limits_of_a_loop_by_hand(fork, weights, p, expected):
