@@ -26,6 +26,7 @@ def saying() -> Iterator[Callable[[str], None]]:
 def print_study(study: Study) -> None:
     """Print question, tables and findings."""
     console = Console(highlight=False)
+    console.width = max(console.width, *(sum(_widths(table)) + 2 * len(_widths(table)) for table in study.tables))
     console.print(f"[bold]{escape(study.question)}[/]")
     for table in study.tables:
         console.print()
@@ -38,12 +39,19 @@ def print_study(study: Study) -> None:
     console.print(f"[dim]{escape(study.said_sizes)}[/]")
 
 
+def _widths(table: Table) -> list[int]:
+    """What each column needs so that no number is cut, without those that several rows have in common."""
+    shared = table.headers - 1
+    columns, cells = table.visible()[shared:], table.cells()
+    words = [max(map(len, column.title.split())) for column in columns]
+    return [max(word, *(len(row[shared + place]) for row in cells)) for place, word in enumerate(words)]
+
+
 def _print_table(console: Console, table: Table) -> None:
     """The table with a line of its own for what several rows have in common, so that it is narrow enough."""
     shared = table.headers - 1
     columns, cells = table.visible()[shared:], table.cells()
-    words = [max(map(len, column.title.split())) for column in columns]
-    widths = [max(word, *(len(row[shared + place]) for row in cells)) for place, word in enumerate(words)]
+    widths = _widths(table)
     console.print(f"[bold]{escape(table.title)}[/]")
     groups = [(common, list(rows)) for common, rows in groupby(cells, lambda row: row[:shared])]
     for number, (common, rows) in enumerate(groups):
