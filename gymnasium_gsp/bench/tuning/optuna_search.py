@@ -116,8 +116,8 @@ def _check_storage(storage: Path) -> None:
     """Refuse an SQLite file of another program, which Optuna would add its tables to."""
     if not storage.exists():
         return
-    try:
-        connection = sqlite3.connect(f"{storage.absolute().as_uri()}?mode=ro", uri=True)
+    try:  # mode rw, as only that can undo what a killed process has left half written
+        connection = sqlite3.connect(f"{storage.absolute().as_uri()}?mode=rw", uri=True, timeout=30.0)
         try:
             names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
         finally:

@@ -3,6 +3,8 @@
 import contextlib
 import math
 import sqlite3
+import subprocess
+import sys
 import tomllib
 
 import gymnasium
@@ -178,6 +180,29 @@ def test_what_the_algorithm_refuses_does_not_stop_a_search_for_good(tmp_path, mo
         assert len(optuna_search.search(*arguments)) == 1
     study = optuna.load_study(study_name=None, storage=f"sqlite:///{storage}")
     assert [trial.state.name for trial in study.trials] == ["FAIL", "COMPLETE"]
+
+
+HALF_WRITTEN = """
+import os, sqlite3, sys
+trials = sqlite3.connect(sys.argv[1], isolation_level=None)
+trials.execute("PRAGMA cache_size = 1")
+trials.execute("BEGIN")
+for _ in range(200):
+    trials.execute("INSERT INTO studies (study_name) VALUES (hex(randomblob(200)))")
+os._exit(9)
+"""
+
+
+def test_what_a_killed_process_left_half_written_is_undone(tmp_path):
+    """A process ends in the middle of a transaction that is in the file already: the trials before it are as they were."""
+    pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'gymnasium-gsp[tune]'")
+    storage, choices, workers = tmp_path / "optuna", {"c": ("1", "2")}, start_workers("local", 1)
+    with Store(tmp_path / "t.sqlite") as store:
+        scores = optuna_search.search(TASK, choices, 2, storage, store, workers)
+        assert subprocess.run([sys.executable, "-c", HALF_WRITTEN, storage], check=False).returncode == 9
+        assert storage.with_name("optuna-journal").stat().st_size > 0
+        assert optuna_search.search(TASK, choices, 2, storage, store, NobodyPlays()) == scores
+    assert not storage.with_name("optuna-journal").exists()
 
 
 def test_a_database_of_another_program_is_left_as_it_was(tmp_path):
