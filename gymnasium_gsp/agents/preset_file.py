@@ -71,7 +71,7 @@ def read_preset(path: str | os.PathLike[str], algorithm: str | None = None, env:
         read = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise RecipeError(f"preset file {path} cannot be read: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecipeError(f"preset file {path} is no TOML: {error}") from error
     for key in read:
         if key not in _KEYS:

@@ -18,6 +18,8 @@ from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.search.budget import Budget, as_budget
 
 ALL = "*"  # in numbers or presets by algorithm: every algorithm that is not named
+MOST_EPISODES = 10**7  # of one cell
+LARGEST = 2**63 - 1  # what a store's columns hold
 PAPER_AGENTS = ("uct", "power-uct", "ments", "gbop", "gs-power-uct", "gs-power-uct-f+")
 PAPER_BUDGETS = (16, 32, 64, 128, 256, 512, 1024, 2048)
 
@@ -61,7 +63,11 @@ class Grid:
                 if agent != ALL and agent not in self.agents:
                     raise RecipeError(unknown_name(f"algorithm in {name}", agent, self.agents))
         for agent, number in self.episodes.items():
-            check_count(f"episodes of {agent}", number)
+            name = "episodes" if agent == ALL else f"episodes of {agent}"
+            if check_count(name, number) > MOST_EPISODES:
+                raise RecipeError(f"{name} may be at most {MOST_EPISODES:,}, not {number:,}")
+        if isinstance(self.seed, int) and self.seed > LARGEST:
+            raise RecipeError(f"a benchmark's seed may be at most {LARGEST}, not {self.seed}")
         for agent in self.agents:
             if agent not in self.episodes and ALL not in self.episodes:
                 raise RecipeError(f"episodes: no number for {agent}")
@@ -84,7 +90,9 @@ class Series:
 
 def check_budgets(budgets: Sequence[Any]) -> None:
     """Refuse budgets that are not whole numbers, each larger than the one before."""
-    whole = all(isinstance(budget, int) and not isinstance(budget, bool) and budget >= 1 for budget in budgets)
+    whole = all(
+        isinstance(budget, int) and not isinstance(budget, bool) and 1 <= budget <= LARGEST for budget in budgets
+    )
     if not budgets or not whole or any(a >= b for a, b in pairwise(budgets)):
         given = ", ".join(map(str, budgets)) or "nothing"
         raise RecipeError(

@@ -41,7 +41,7 @@ def read_grids(path: Path) -> tuple[list[Grid], list[str]]:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise RecipeError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecipeError(f"{path} is no TOML: {error}") from error
     _known_keys(f"{path}", found, ("import", "grid"))
     modules = _words(f"{path}: import", found.get("import", []))

@@ -193,6 +193,8 @@ def _check_place(path: Path, read_only: bool) -> None:
     """Refuse what SQLite answers with a riddle: a folder, a missing file or folder, a place that cannot be written."""
     if path.is_dir():
         raise StoreError(f"{path} is a folder; --store is a file, such as {path / 'results.sqlite'}")
+    if path.exists() and not path.is_file():
+        raise StoreError(f"{path} is no file; give another --store")
     if read_only:
         if not path.exists():
             raise StoreError(f"there is no store {path}; `gsp bench` makes one, or give another --store")

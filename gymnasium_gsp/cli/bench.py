@@ -64,7 +64,7 @@ def bench(
             if not left:
                 return
             warm_up(series)
-            workers = start_workers(backend, jobs, address)
+            workers = start_workers(backend, None if jobs is None else min(jobs, left), address)
             try:
                 with watching(total) as watch:
                     play_missing(series, results, workers, imported, watch)

@@ -66,8 +66,8 @@ def declared_bounds(model: Any) -> tuple[float, float]:
     """
     if model.reward_bounds is None:
         raise RecipeError(
-            f"{model.name} declares no reward bounds, and bounds on values are built on them: give its CompiledModel "
-            "reward_bounds=(smallest, largest) of one step"
+            f"{model.name} declares no reward bounds, and bounds on values are built on them: give "
+            "reward_bounds=(smallest, largest) of one step, to its CompiledModel or, in an environment, to make_agent"
         )
     low, high = model.reward_bounds
     if not np.isfinite([low, high]).all():

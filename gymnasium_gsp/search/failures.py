@@ -37,7 +37,7 @@ def _backup_message(recipe: Any) -> str:
     if 1.0 < power < math.inf:
         return (
             f"a power mean with p = {power:g} met a value below its lower bound, which is 0 unless the model declares "
-            "negative rewards: declare reward_bounds=(smallest, largest) on the model, or use p = 1 or p = inf, which "
-            "need none"
+            "negative rewards: declare reward_bounds=(smallest, largest) on the model or in make_agent, or use p = 1 "
+            "or p = inf, which need none"
         )
     return "the backup returned a value that is not a finite number; the rewards may overflow, or the backup is wrong"

@@ -1,5 +1,6 @@
 """The recipe of sparse sampling, and the front that runs it."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -18,6 +19,7 @@ from gymnasium_gsp.search.program import Assembly
 from gymnasium_gsp.search.recipe import Changeable
 
 _THREE_STEPS = FixedHorizon(3)
+_MOST_STEPS = 10**8  # of one simulation, about a second
 _CHOICES = {"retention": ("decision", "episode"), "recommendation": ("best_value", "most_visits")}
 
 
@@ -87,6 +89,12 @@ class SparseSearch(Search):
         self, cells: NDArray[np.int64], budget: Budget, elapsed: int, steps_left: int | None, same_root: bool
     ) -> None:
         super()._prepare(cells, budget, elapsed, steps_left, same_root)
+        depth, samples = int(self.program[at.HORIZON]), self.model.actions * self.recipe.width
+        if budget.model_steps is None and (depth - 1) * math.log(samples) > math.log(_MOST_STEPS):
+            raise RecipeError(
+                f"width {self.recipe.width} and {depth} steps make one simulation of more than {_MOST_STEPS:,} model "
+                "steps, in which nothing can stop it: give a smaller width or horizon, or a budget in model steps"
+            )
         if self.tally[at.ROOT_CHANGE] != at.SAME_ROOT:
             self.sampled = 0
 

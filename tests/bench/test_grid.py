@@ -167,3 +167,16 @@ def test_other_bad_input_says_what_to_do(tmp_path):
         grids, _ = grids_of(write(tmp_path, FILE.replace("seed = 3", f"seed = {seed}")), Flags())
         with pytest.raises(RecipeError, match="seed"):
             series_of(grids)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"episodes": {"*": 10**30}}, "episodes may be at most 10,000,000"),
+        ({"seed": 10**30}, "seed may be at most"),
+        ({"budgets": (10**30,)}, "ascending"),
+    ],
+)
+def test_numbers_that_no_store_holds_are_refused(change, words):
+    with pytest.raises(RecipeError, match=words):
+        Grid(**{"envs": ["FourRooms"], "agents": ["uct"], "budgets": (8,), "episodes": {"*": 1}, **change})

@@ -87,3 +87,11 @@ def test_bad_recipes_are_refused_in_words():
             gsp.make_recipe("sparse-sampling", **slots)
     recipe = gsp.make_recipe("sparse-sampling", width=3)
     assert eval(repr(recipe), vars(gsp.ingredients)) == recipe
+
+
+@pytest.mark.parametrize("recipe", [SparseSampling(width=10**9), SparseSampling(horizon=FixedHorizon(40))])
+def test_a_simulation_that_nothing_could_stop_is_refused(recipe):
+    model = gsp.tabular_model(random_table(3, states=5, actions=3))
+    with pytest.raises(gsp.RecipeError, match="in which nothing can stop it"):
+        gsp.plan(model, 0, recipe, 1, seed=0)
+    assert gsp.plan(model, 0, recipe, gsp.Budget(model_steps=100), seed=0).model_steps == 100

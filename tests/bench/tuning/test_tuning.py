@@ -194,7 +194,7 @@ os._exit(9)
 
 
 def test_what_a_killed_process_left_half_written_is_undone(tmp_path):
-    """A process ends in the middle of a transaction that is in the file already: the trials before it are as they were."""
+    """A process ends in a transaction of which the file has a part already: the trials before it are as they were."""
     pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'gymnasium-gsp[tune]'")
     storage, choices, workers = tmp_path / "optuna", {"c": ("1", "2")}, start_workers("local", 1)
     with Store(tmp_path / "t.sqlite") as store:
