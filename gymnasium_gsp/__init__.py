@@ -11,9 +11,9 @@ from gymnasium_gsp.envs import register_envs
 if TYPE_CHECKING:
     from gymnasium_gsp import ingredients
     from gymnasium_gsp.agents.agent import Agent, make_agent, plan
+    from gymnasium_gsp.agents.preset_file import read_preset
     from gymnasium_gsp.agents.registry import ALGORITHMS, make_recipe
     from gymnasium_gsp.agents.wrapper import PlanningWrapper
-    from gymnasium_gsp.bench.tuning.preset_file import read_preset
     from gymnasium_gsp.errors import PlanningError, RecipeError
     from gymnasium_gsp.models.check import check_snapshot
     from gymnasium_gsp.models.compiled import CompiledModel
@@ -41,7 +41,7 @@ _HOMES = {
     "make_agent": "agents.agent",
     "make_recipe": "agents.registry",
     "plan": "agents.agent",
-    "read_preset": "bench.tuning.preset_file",
+    "read_preset": "agents.preset_file",
     "tabular_model": "models.tabular",
 }
 

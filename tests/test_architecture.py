@@ -25,7 +25,7 @@ ARROWS = {
     "envs": ("models",),
     "models": (),
     "search": ("models.abi", "models.compilation", "models.pointers", "models.interrupts"),
-    "agents": ("search", "models"),
+    "agents": ("search", "models", "ingredients"),
     "exact": ("models", "search.graph"),
     "bench": ("envs", "exact", "agents", "search", "ingredients", "models.abi", "models.compiled", "models.tabular"),
     "cli": ("bench", "envs", "exact", "agents", "search", "models.check"),

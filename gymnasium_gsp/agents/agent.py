@@ -1,11 +1,13 @@
 """The agent: bound to one environment, it replans at every step and answers with an action."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gymnasium_gsp.agents.batch import unbatch
+from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
 from gymnasium_gsp.agents.registry import make_recipe
 from gymnasium_gsp.agents.seeding import agent_stream, check_seed, simulator_seed
 from gymnasium_gsp.errors import RecipeError
@@ -188,7 +190,7 @@ def make_agent(
     *,
     budget: int | Budget = 256,
     seed: int | None = None,
-    preset: str | None = None,
+    preset: str | os.PathLike[str] | None = None,
     max_nodes: int | None = None,
     memory: int = MEMORY,
     on_progress: Callable[[Progress], Any] | None = None,
@@ -205,7 +207,7 @@ def make_agent(
         env: a Gymnasium environment with discrete actions, wrapped or not.
         budget: what each decision may spend: a number of simulations, or a `Budget`.
         seed: of the agent's own random stream; None for entropy.
-        preset: a named set of options for this environment.
+        preset: a named set of options for this environment, or a file of them as `gsp tune` writes it, NAME.toml.
         max_nodes: cap on stored nodes; None for what fits into `memory`.
         memory: bytes that the graph may take.
         on_progress: called between chunks of a search with a `Progress`; a true answer stops it.
@@ -223,7 +225,11 @@ def make_agent(
             anything is compiled.
     """
     env_id = getattr(getattr(env, "spec", None), "id", None)
-    recipe = make_recipe(name_or_recipe, preset=preset, env_id=env_id, others=OWN_OPTIONS, **overrides)
+    if preset is not None and isinstance(name_or_recipe, str) and is_preset_file(preset):
+        overrides = {**read_preset(preset, name_or_recipe, env_id), **overrides}
+        preset = None
+    named = None if preset is None else str(preset)
+    recipe = make_recipe(name_or_recipe, preset=named, env_id=env_id, others=OWN_OPTIONS, **overrides)
     name = name_or_recipe if isinstance(name_or_recipe, str) else "recipe"
     return Agent(
         env,

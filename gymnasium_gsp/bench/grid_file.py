@@ -20,8 +20,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gymnasium_gsp.agents.values import parse_value
 from gymnasium_gsp.bench.grid import ALL, Grid
-from gymnasium_gsp.bench.settings import parse_value
 from gymnasium_gsp.errors import RecipeError, unknown_name
 
 _KEYS = ("envs", "agents", "budgets", "episodes", "preset", "seed", "options", "env_options")

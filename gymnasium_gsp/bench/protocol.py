@@ -9,9 +9,9 @@ import gymnasium as gym
 import numpy as np
 
 from gymnasium_gsp.agents.agent import Agent
+from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
 from gymnasium_gsp.agents.registry import make_recipe
 from gymnasium_gsp.agents.seeding import check_seed
-from gymnasium_gsp.bench.tuning.preset_file import ENDING, read_preset
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact import optimum
@@ -67,9 +67,9 @@ class Run:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "env", full_id(self.env))
-        if self.preset is not None and self.preset.endswith(ENDING):
+        if is_preset_file(self.preset):
             agent = self.agent if isinstance(self.agent, str) else "a recipe"
-            found = read_preset(self.preset, agent, self.env.rpartition(":")[2])
+            found = read_preset(str(self.preset), agent, self.env.rpartition(":")[2])
             object.__setattr__(self, "options", {**found, **self.options})
             object.__setattr__(self, "preset", None)
         object.__setattr__(self, "budget", as_budget(self.budget))

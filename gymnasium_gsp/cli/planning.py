@@ -53,9 +53,10 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Play episodes with an agent that plans at every step, and compare the mean return with the exact optimum."""
+    from gymnasium_gsp.agents.values import parse_value
     from gymnasium_gsp.bench.console import print_plan, print_summary
     from gymnasium_gsp.bench.protocol import Run, check_count, summarise
-    from gymnasium_gsp.bench.settings import parse_arguments, parse_settings, parse_value
+    from gymnasium_gsp.bench.settings import parse_arguments, parse_settings
 
     with one_line_errors():
         planned = Run(

@@ -33,7 +33,20 @@ def tune(
     trials: Annotated[
         int | None, typer.Option("--optuna", metavar="TRIALS", help="Let Optuna choose, and give up bad ones early.")
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="S", help="Of the episodes, which all candidates share.")] = 0,
+    seed: Annotated[
+        int,
+        typer.Option(metavar="S", help="Of the episodes, which all candidates share; not 0, which run and bench play."),
+    ] = 1,
+    preset: Annotated[str | None, typer.Option(help="A named set of options below those that are tried.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="An option of every candidate.")
+    ] = None,
+    env_settings: Annotated[
+        list[str] | None, typer.Option("--env-set", metavar="KEY=VALUE", help="An argument of the environment.")
+    ] = None,
+    modules: Annotated[
+        list[str] | None, typer.Option("--import", metavar="MODULE", help="A module that registers what is your own.")
+    ] = None,
     store: Annotated[Path, typer.Option(help="The file of episodes; the same command goes on.")] = Path(
         "tuning.sqlite"
     ),
@@ -41,8 +54,9 @@ def tune(
     jobs: Annotated[int | None, typer.Option(metavar="J", help="Processes; all cores by default.")] = None,
 ) -> None:
     """Find the options that play best, and write a preset file that `gsp run` and `gsp bench` take."""
-    from gymnasium_gsp.bench.grid_flags import budgets_of
+    from gymnasium_gsp.bench.grid_flags import budgets_of, import_modules
     from gymnasium_gsp.bench.protocol import check_count
+    from gymnasium_gsp.bench.settings import parse_arguments, parse_texts
     from gymnasium_gsp.bench.store import Store
     from gymnasium_gsp.bench.tuning.candidates import choices_of, combinations
     from gymnasium_gsp.bench.tuning.result import check_preset, ranking, write_preset
@@ -50,7 +64,18 @@ def tune(
     from gymnasium_gsp.bench.workers import start_workers
 
     with one_line_errors():
-        task = Task(env, agent, budgets_of(budgets), check_count("runs", runs), seed)
+        import_modules(modules or ())
+        task = Task(
+            env,
+            agent,
+            budgets_of(budgets),
+            check_count("runs", runs),
+            seed,
+            preset,
+            parse_texts(settings or ()),
+            parse_arguments(env_settings or ()),
+            tuple(modules or ()),
+        )
         choices = choices_of(agent, tries or ())
         if trials is not None:
             check_count("trials", trials)

@@ -3,13 +3,9 @@ from math import inf
 import pytest
 
 from gymnasium_gsp import RecipeError, ingredients, make_recipe
+from gymnasium_gsp.agents.values import INGREDIENTS, parse_value
 from gymnasium_gsp.bench.catalogue import ingredients_of, short
-from gymnasium_gsp.bench.settings import (
-    INGREDIENTS,
-    parse_arguments,
-    parse_settings,
-    parse_value,
-)
+from gymnasium_gsp.bench.settings import parse_arguments, parse_settings
 from gymnasium_gsp.ingredients import Budget, Cautious, FixedHorizon, PolynomialBonus, PowerMean, Sweep, Table1
 
 

@@ -15,6 +15,7 @@ from gymnasium_gsp.bench.study.fresh_search import FreshSearch
 from gymnasium_gsp.bench.study.outcome import Curve, Plot
 from gymnasium_gsp.bench.study.processes import random_process
 from gymnasium_gsp.exact import backward_induction, cross_depth_gap, enumerate_model, value_iteration
+from gymnasium_gsp.search.backup import PowerMean
 from gymnasium_gsp.search.evaluation import Constant
 from gymnasium_gsp.search.horizon import AdaptiveHorizon, FixedHorizon
 from gymnasium_gsp.search.recipe import Recipe
@@ -22,7 +23,7 @@ from gymnasium_gsp.search.selection import PolynomialBonus
 
 DISCOUNT = 0.7
 SHORT = 3  # the fixed horizon beside the adaptive one
-ADAPTIVE, FIXED, TARGETS, APART = "f+", f"f, H = {SHORT}", "f+ targets", "gs, H(n)"
+ADAPTIVE, FIXED, MEAN, TARGETS, APART = "f+", f"f, H = {SHORT}", "f+ p = 1", "f+ targets", "gs, H(n)"
 
 
 def adaptive_recipes() -> dict[str, Recipe]:
@@ -37,6 +38,7 @@ def adaptive_recipes() -> dict[str, Recipe]:
     return {
         ADAPTIVE: plus,
         FIXED: plus.changed(horizon=FixedHorizon(SHORT)),
+        MEAN: plus.changed(backup=PowerMean(1.0)),
         TARGETS: plus.changed(backup=MEAN_OF_TARGETS),
         APART: plus.changed(key="state_elapsed"),
     }
@@ -110,9 +112,9 @@ def decline_table(found: Decline, budgets: Sequence[int]) -> Table:
     ]
     note = (
         f"Error of the root's value against the discounted value without end, discount {DISCOUNT}, V_0 = 0, of F+, F "
-        "with a short horizon, F+ with the mean of targets, and GS-Power-UCT with depths apart. Gap: the "
-        "empirical cross-depth gap over the depths that a search with the same horizon met. Truncation: discount^H(n) "
-        "times the largest |V - V_0|."
+        "with a short horizon, F+ with p = 1, F+ with the mean of targets, and GS-Power-UCT with depths apart. Gap: "
+        "the empirical cross-depth gap over the depths that a search with the same horizon met. Truncation: "
+        "discount^H(n) times the largest |V - V_0|."
     )
     return Table("adaptive", "Random processes: F+ with the adaptive horizon", columns, rows, [note], headers=1)
 

@@ -19,7 +19,7 @@ from gymnasium_gsp.bench.study.fresh_search import FreshSearch
 from gymnasium_gsp.bench.study.outcome import Curve, Plot, Study
 from gymnasium_gsp.bench.study.processes import random_process, return_range
 from gymnasium_gsp.bench.study.sizes import NAMES, Sizes
-from gymnasium_gsp.bench.study.slopes import fitted_slopes, student_interval
+from gymnasium_gsp.bench.study.slopes import fitted_slopes, slope_interval
 from gymnasium_gsp.bench.study.variants import (
     DEPTH,
     DISCOUNT,
@@ -52,30 +52,48 @@ class ConvergenceSizes(Sizes):
     """
 
     budgets: tuple[int, ...] = tuple(2**k for k in range(8, 18))
-    processes: int = 6
-    replicates: int = 12
+    processes: int = 12
+    replicates: int = 6
     horizon: int = 3
     envs: tuple[str, ...] = NAMES
     env_budgets: tuple[int, ...] = tuple(2**k for k in range(6, 13))
 
 
 FULL = ConvergenceSizes()
-QUICK = ConvergenceSizes((256, 1024, 4096), 3, 4, 3, ("FrozenLake", "FactoredRiverSwim"), (64, 256, 1024))
+QUICK = ConvergenceSizes((256, 1024, 4096), 4, 3, 3, ("FrozenLake", "FactoredRiverSwim"), (64, 256, 1024))
 
 
 @dataclass(frozen=True)
 class Line:
-    """The errors of one planner: relative to the range of returns or to the optimum, (replicates, budgets)."""
+    """The errors of one planner: relative to the range of returns or to the optimum.
+
+    Attributes:
+        place: RANDOM, or a benchmark.
+        planner: what planned.
+        budgets: simulations.
+        errors: shape (processes, replicates, budgets); a benchmark counts as one process.
+    """
 
     place: str
     planner: Planner
     budgets: Sequence[int]
     errors: NDArray[np.float64]
 
+    @property
+    def units(self) -> NDArray[np.float64]:
+        """What the bootstrap draws: processes with all their replicates, or the replicates of the only process."""
+        return self.errors.mean(axis=1) if len(self.errors) > 1 else self.errors[0]
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """The mean error at each budget."""
+        means: NDArray[np.float64] = self.errors.mean(axis=(0, 1))
+        return means
+
 
 def process_errors(planner: Planner, sizes: ConvergenceSizes, seed: int) -> NDArray[np.float64]:
-    """|V_n - V| over the range of returns, mean over the processes; shape (replicates, budgets)."""
-    total = np.zeros((sizes.replicates, len(sizes.budgets)))
+    """|V_n - V| over the range of returns; shape (processes, replicates, budgets)."""
+    found = np.zeros((sizes.processes, sizes.replicates, len(sizes.budgets)))
     steps_left = None if planner.family == STATE else sizes.horizon
     discount = planner.recipe.settled(steps_left is not None).discount
     for number in range(sizes.processes):
@@ -89,13 +107,13 @@ def process_errors(planner: Planner, sizes: ConvergenceSizes, seed: int) -> NDAr
         for replicate in range(sizes.replicates):
             for column, budget in enumerate(sizes.budgets):
                 stream = (seed * sizes.processes + number) * sizes.replicates + replicate
-                total[replicate, column] += abs(search.plan(budget, stream, column).value - truth) / scale
-    return total / sizes.processes
+                found[number, replicate, column] = abs(search.plan(budget, stream, column).value - truth) / scale
+    return found
 
 
 def benchmark_errors(planner: Planner, name: str, sizes: ConvergenceSizes, seed: int) -> NDArray[np.float64]:
-    """|V_n - V| / V at the start of an episode, against the exact optimum; shape (replicates, budgets)."""
-    found = np.zeros((sizes.replicates, len(sizes.env_budgets)))
+    """|V_n - V| / V at the start of an episode, against the exact optimum; shape (1, replicates, budgets)."""
+    found = np.zeros((1, sizes.replicates, len(sizes.env_budgets)))
     env: Any = gym.make(f"GSP/{name}-v0")
     core: Any = env.unwrapped
     search: Any = None
@@ -107,7 +125,7 @@ def benchmark_errors(planner: Planner, name: str, sizes: ConvergenceSizes, seed:
         if search is None or search.search.model is not model:
             search = FreshSearch(model, planner.recipe, core.horizon, core.clone_state().cells)
         for column, budget in enumerate(sizes.env_budgets):
-            found[replicate, column] = abs(search.plan(budget, agent_seed, column).value - truth) / truth
+            found[0, replicate, column] = abs(search.plan(budget, agent_seed, column).value - truth) / truth
     env.close()
     return found
 
@@ -150,17 +168,16 @@ def judged(low: float, high: float) -> str:
 
 
 def _row(line: Line) -> tuple[Any, ...]:
-    slopes = fitted_slopes(line.errors, line.budgets)
-    low, high = student_interval(slopes)
-    means = line.errors.mean(axis=0)
+    slope, low, high = slope_interval(line.units, line.budgets)
+    means = line.means
     if line.place == RANDOM:
         covered = not line.planner.recipe.guarantee and line.planner.target == TRUNCATED
     else:
         covered = not line.planner.recipe.guarantee
     names = (line.place, line.planner.family, line.planner.name)
-    late = float(fitted_slopes(line.errors[:, -LATE:], line.budgets[-LATE:]).mean())
+    late = float(fitted_slopes(means[-LATE:], line.budgets[-LATE:]))
     ends = (float(means[0]), float(means[-1]))
-    return (*names, covered, *ends, float(slopes.mean()), low, high, late, judged(low, high))
+    return (*names, covered, *ends, slope, low, high, late, judged(low, high))
 
 
 def _slopes(rows: Sequence[tuple[Any, ...]]) -> Table:
@@ -180,9 +197,9 @@ def _slopes(rows: Sequence[tuple[Any, ...]]) -> Table:
     ]
     notes = [
         "First, last: mean of |V_n - V| at the smallest and the largest budget, in percent of the range of returns on "
-        "random processes, of the exact optimum on benchmarks. Slope: of log error over log n, with Student's interval "
-        f"of 95 % over replicates; late: over the {LATE} largest budgets. Covered: whether the paper's theorem covers "
-        "the recipe, Table 1 included.",
+        "random processes, of the exact optimum on benchmarks. Slope: of the log of that mean over log n, with a "
+        "bootstrap interval of 95 % over processes with all their replicates, on benchmarks over replicates; late: the "
+        f"{LATE} largest budgets. Covered: whether the paper's theorem covers the recipe, Table 1 included.",
         "Trees and graphs of (state, depth) plan to a time limit without discount. On random processes graphs of "
         f"states plan without one, discount {DISCOUNT}, V_0 = 0, and F is measured against both exact values.",
     ]
@@ -190,21 +207,17 @@ def _slopes(rows: Sequence[tuple[Any, ...]]) -> Table:
 
 
 def _errors(found: Sequence[Line]) -> Table:
-    columns = [Column(name, name) for name in ("place", "planner", "target", "budget", "replicate", "error")]
+    columns = [Column(name, name) for name in ("place", "planner", "target", "process", "budget", "replicate", "error")]
     rows = [
-        (line.place, line.planner.name, line.planner.target, budget, replicate, float(line.errors[replicate, column]))
+        (line.place, line.planner.name, line.planner.target, process, line.budgets[column], replicate, float(error))
         for line in found
-        for column, budget in enumerate(line.budgets)
-        for replicate in range(len(line.errors))
+        for (process, column, replicate), error in np.ndenumerate(line.errors.swapaxes(1, 2))
     ]
     return Table("errors", "Every error", columns, rows)
 
 
 def _curves(found: Sequence[Line]) -> list[Curve]:
-    drawn = [
-        Curve(line.planner.name, line.budgets, line.errors.mean(axis=0).tolist(), number)
-        for number, line in enumerate(found)
-    ]
+    drawn = [Curve(line.planner.name, line.budgets, line.means.tolist(), number) for number, line in enumerate(found)]
     budgets = found[0].budgets
     start = max(curve.y[0] for curve in drawn)
     decline = [start * (budget / budgets[0]) ** RATE for budget in budgets]

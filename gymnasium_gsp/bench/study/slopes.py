@@ -1,4 +1,4 @@
-"""Lines through points on a log-log plot, and Student's interval of a mean."""
+"""Lines through points on a log-log plot, and intervals: a bootstrap for a slope, Student's for a mean."""
 
 import math
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 SMALLEST = 1e-15  # an error of 0 has no logarithm
+RESAMPLES = 2000
 
 
 def fitted_slopes(errors: ArrayLike, budgets: Sequence[int]) -> NDArray[np.float64]:
@@ -14,6 +15,32 @@ def fitted_slopes(errors: ArrayLike, budgets: Sequence[int]) -> NDArray[np.float
     x = np.log(budgets) - np.mean(np.log(budgets))
     slopes: NDArray[np.float64] = np.log(np.maximum(errors, SMALLEST)) @ x / (x @ x)
     return slopes
+
+
+def slope_interval(
+    units: ArrayLike, budgets: Sequence[int], level: float = 0.95, seed: int = 0
+) -> tuple[float, float, float]:
+    """The slope of the mean error, and SciPy's bootstrap interval for it by percentiles, as (slope, low, high).
+
+    Args:
+        units: errors of at least two independent units, shape (units, budgets); they are drawn with replacement, each
+            with its errors at all budgets.
+        budgets: ascending.
+        level: of the interval.
+        seed: of the draws.
+    """
+    from scipy.stats import bootstrap
+
+    errors = np.asarray(units, np.float64)
+
+    def slope(drawn: NDArray[np.int64], axis: int = -1) -> NDArray[np.float64]:
+        return fitted_slopes(errors[drawn].mean(axis=-2), budgets)
+
+    everyone = np.arange(len(errors))
+    found = bootstrap(
+        (everyone,), slope, n_resamples=RESAMPLES, confidence_level=level, method="percentile", rng=seed
+    ).confidence_interval
+    return float(slope(everyone)), float(found.low), float(found.high)
 
 
 def student_interval(samples: ArrayLike, level: float = 0.95) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gymnasium_gsp.agents.registry import find_algorithm
-from gymnasium_gsp.bench.settings import parse_value
+from gymnasium_gsp.agents.values import parse_value
 from gymnasium_gsp.errors import RecipeError, unknown_name
 
 # The GS-Power-UCT paper does not give its grid; this one holds every value that it selected.

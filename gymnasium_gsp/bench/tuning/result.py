@@ -1,13 +1,14 @@
 """What a search for options came to: a ranking for people, and the preset file."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from gymnasium_gsp.bench.protocol import full_id
+from gymnasium_gsp.agents.preset_file import ENDING, Value, preset_text, read_preset
+from gymnasium_gsp.bench.grid import arguments_text
 from gymnasium_gsp.bench.provenance import versions
 from gymnasium_gsp.bench.report.output import write_files
 from gymnasium_gsp.bench.tuning.candidates import named
-from gymnasium_gsp.bench.tuning.preset_file import ENDING, preset_text
 from gymnasium_gsp.bench.tuning.search import Score, Task
 from gymnasium_gsp.errors import RecipeError
 
@@ -15,29 +16,42 @@ _SHOWN = 10  # candidates of a ranking
 
 
 def check_preset(path: Path) -> Path:
-    """The place of a preset file.
+    """The place of a preset file, where none is yet or one is.
 
     Raises:
-        RecipeError: for another ending, or a folder that is not there.
+        RecipeError: for another ending, a place that cannot be written, or a file of something else.
     """
     if path.suffix != ENDING:
         raise RecipeError(f"a preset file ends in {ENDING}, not {path.name!r}; give another -o")
     if not path.parent.is_dir():
         raise RecipeError(f"there is no folder {path.parent} for {path.name}; make it first, or give another -o")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise RecipeError(f"the folder {path.parent} cannot be written; give another -o")
+    if path.exists():
+        try:
+            read_preset(path)
+        except RecipeError as error:
+            raise RecipeError(f"{path} is there and was left as it was; give another -o: {error}") from error
     return path
 
 
 def ranking(scores: Sequence[Score], winner: Score, fresh: Score, defaults: Score) -> list[str]:
     """The best candidates, and what the winner is worth on episodes that it was not chosen by."""
-    ranked = sorted(scores, key=lambda one: -one.mean)[:_SHOWN]
-    lines = [f"{_number(one)}  {named(one.candidate)}" for one in ranked]
+    lines = ranked(scores)[:_SHOWN]
     if len(scores) > _SHOWN:
         lines.append(f"... and {len(scores) - _SHOWN} more")
     return [
         *lines,
         f"best: {named(winner.candidate)}",
-        f"on fresh episodes: {_number(fresh)}; the algorithm's defaults: {_number(defaults)}",
+        f"on fresh episodes: {_number(fresh)}; without what was tried: {_number(defaults)}",
+        f"gain there, episode by episode: {_gain(fresh, defaults)}",
     ]
+
+
+def ranked(scores: Sequence[Score]) -> list[str]:
+    """Every candidate with its score, a line each, the best first."""
+    in_order = sorted(scores, key=lambda one: -one.mean)
+    return [f"{_number(one)}  {named(one.candidate) or 'the defaults'}" for one in in_order]
 
 
 def write_preset(
@@ -48,23 +62,34 @@ def write_preset(
     Raises:
         RecipeError: if the place cannot be written.
     """
-    found: dict[str, str | int | float] = {
+    gain, error = fresh.gain(defaults)
+    found: dict[str, Value] = {
         "command": command,
-        "candidates": len(scores),
+        "candidates": ranked(scores),
         "budgets": ", ".join(map(str, task.budgets)),
         "runs": task.runs,
+        "seed": task.seed,
+        "env_options": arguments_text(task.env_options),
         **_table("score", winner),
         **_table("fresh_score", fresh),
         **_table("default_score", defaults),
+        "gain": gain,
+        **({} if error is None else {"gain_standard_error": error}),
         "versions": versions(),
     }
-    text = preset_text(task.algorithm, full_id(task.env).rpartition(":")[2], dict(winner.candidate), found)
+    options = {**task.below(), **task.settings, **dict(winner.candidate)}
+    text = preset_text(task.algorithm, task.env_id, options, found)
     write_files({path: text.encode()})
 
 
-def _table(name: str, score: Score) -> dict[str, str | int | float]:
+def _table(name: str, score: Score) -> dict[str, Value]:
     error = {} if score.standard_error is None else {f"{name}_standard_error": score.standard_error}
     return {name: score.mean, **error}
+
+
+def _gain(fresh: Score, defaults: Score) -> str:
+    mean, error = fresh.gain(defaults)
+    return f"{mean:+.4f}" + ("" if error is None else f" ({error:.4f})")
 
 
 def _number(score: Score) -> str:

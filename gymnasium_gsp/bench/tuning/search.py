@@ -4,19 +4,22 @@ All candidates play the same episodes, so they are compared in pairs; what is in
 search that was killed goes on, and one that is repeated costs nothing.
 """
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
+from gymnasium_gsp.agents.registry import find_algorithm, preset_options
+from gymnasium_gsp.agents.values import parse_value
 from gymnasium_gsp.bench.benchmark import State, check_origins, missing, play_missing, warm_up
 from gymnasium_gsp.bench.grid import ALL, Grid, Series, series_of
+from gymnasium_gsp.bench.protocol import full_id, standard_error
 from gymnasium_gsp.bench.store import Store
-from gymnasium_gsp.bench.tuning.candidates import Candidate, named, options_of
+from gymnasium_gsp.bench.tuning.candidates import Candidate, Choices, named, options_of
 from gymnasium_gsp.bench.workers import Workers
-from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.errors import PlanningError, RecipeError
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,10 @@ class Task:
         budgets: simulations per decision; the score is the mean over them.
         runs: episodes of each candidate at each budget.
         seed: of the episodes.
+        preset: a named set of options that stand below those that are tried; None for the defaults.
+        settings: options of every candidate, as text.
+        env_options: arguments of the environment.
+        modules: imported by every worker first.
     """
 
     env: str
@@ -36,11 +43,47 @@ class Task:
     budgets: Sequence[int]
     runs: int
     seed: int = 0
+    preset: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    env_options: Mapping[str, Any] = field(default_factory=dict)
+    modules: Sequence[str] = ()
+
+    @property
+    def env_id(self) -> str:
+        """The id that the environment is registered under."""
+        return full_id(self.env).rpartition(":")[2]
+
+    def below(self) -> dict[str, str]:
+        """The options of the preset as text."""
+        if self.preset is None:
+            return {}
+        if is_preset_file(self.preset):
+            options = read_preset(self.preset, self.algorithm, self.env_id)
+        else:
+            options = preset_options(find_algorithm(self.algorithm), self.preset, self.env_id)
+        return {name: repr(value) for name, value in options.items()}
 
     def series(self, options: dict[str, Any], runs: int | None = None) -> list[Series]:
-        """The cells of one candidate, with all its runs or the first of them."""
-        episodes = {ALL: self.runs if runs is None else runs}
-        return series_of([Grid([self.env], [self.algorithm], self.budgets, episodes, self.seed, options=options)])
+        """The cells of one candidate, with all its runs or the first of them.
+
+        Raises:
+            RecipeError: for an option that is both set and tried, or values that make no sense.
+        """
+        for name in options:
+            if name in self.settings:
+                raise RecipeError(f"{name} is both set and tried; leave one out")
+        fixed = {name: parse_value(text) for name, text in self.settings.items()}
+        grid = Grid(
+            [self.env],
+            [self.algorithm],
+            self.budgets,
+            {ALL: self.runs if runs is None else runs},
+            self.seed,
+            presets={ALL: self.preset},
+            options={**fixed, **options},
+            env_options=self.env_options,
+        )
+        return series_of([grid])
 
 
 @dataclass(frozen=True)
@@ -52,24 +95,38 @@ class Score:
         mean: mean return, averaged over the budgets.
         standard_error: of that; None where a budget has a single episode.
         episodes: played.
+        returns: of each episode, averaged over the budgets.  They are what is independent: at every budget an episode
+            has the same layout and luck, so that its returns go up and down together.
     """
 
     candidate: Candidate
     mean: float
     standard_error: float | None
     episodes: int
+    returns: tuple[float, ...]
+
+    def gain(self, other: "Score") -> tuple[float, float | None]:
+        """The mean difference to another candidate on the same episodes, and its standard error."""
+        differences = np.array(self.returns) - np.array(other.returns)
+        return float(differences.mean()), standard_error(differences)
 
 
 def score(candidate: Candidate, series: Sequence[Series], store: Store) -> Score:
-    """The score of a candidate from the episodes that its cells ask for and the store has."""
-    means, variances, episodes = [], [], 0
-    for one in series:
-        found = [row.episode.total_reward for row in _rows(store, one) if row.episode.index < one.run.episodes]
-        means.append(float(np.mean(found)))
-        variances.append(float(np.var(found, ddof=1)) / len(found) if len(found) > 1 else math.nan)
-        episodes += len(found)
-    error = math.sqrt(sum(variances)) / len(means)
-    return Score(candidate, float(np.mean(means)), None if math.isnan(error) else error, episodes)
+    """The score of a candidate from the episodes that its cells ask for, all of which the store has.
+
+    Raises:
+        PlanningError: if a return is no finite number, so that nothing can be compared.
+    """
+    found = np.full((len(series), series[0].run.episodes), np.nan)
+    for place, one in enumerate(series):
+        for row in _rows(store, one):
+            if row.episode.index < one.run.episodes:
+                found[place, row.episode.index] = row.episode.total_reward
+    if not np.isfinite(found).all():
+        raise PlanningError(f"{named(candidate) or 'the defaults'}: a return is not a finite number")
+    returns = found.mean(axis=0)
+    mean = float(found.mean(axis=1).mean())
+    return Score(candidate, mean, standard_error(returns), found.size, tuple(returns.tolist()))
 
 
 def try_all(
@@ -91,8 +148,20 @@ def try_all(
     check_origins(everything, store)
     if any(missing(everything, store)):
         warm_up([one for one, left in zip(everything, missing(everything, store), strict=True) if left])
-        play_missing(everything, store, workers, watch=watch)
+        play_missing(everything, store, workers, task.modules, watch)
     return [score(candidate, cells, store) for candidate, cells in zip(candidates, series, strict=True)]
+
+
+def check_values(task: Task, choices: Choices) -> None:
+    """Refuse values that the algorithm does not take, each beside the first ones of the other options.
+
+    Raises:
+        RecipeError: names the candidate that was refused.
+    """
+    first = {name: values[0] for name, values in choices.items()}
+    for name, values in choices.items():
+        for value in values:
+            _series(task, tuple({**first, name: value}.items()), None)
 
 
 def try_afresh(task: Task, candidates: Sequence[Candidate], store: Store, workers: Workers) -> list[Score]:

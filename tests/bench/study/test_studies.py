@@ -10,7 +10,7 @@ from gymnasium_gsp.bench.study import bias, convergence, overhead, sharing
 from gymnasium_gsp.bench.study.fresh_search import FreshSearch
 from gymnasium_gsp.bench.study.outcome import json_text
 from gymnasium_gsp.bench.study.processes import random_process
-from gymnasium_gsp.bench.study.slopes import fitted_slopes, student_interval
+from gymnasium_gsp.bench.study.slopes import fitted_slopes, slope_interval, student_interval
 from gymnasium_gsp.bench.study.trajectories import clear, read, recorded
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.selection import Uniform
@@ -28,6 +28,15 @@ def test_a_slope_is_that_of_a_straight_line():
     assert np.isfinite(fitted_slopes([[1.0, 0.1, 0.0]], budgets)).all()
 
 
+def test_the_bootstrap_of_a_slope_draws_whole_units():
+    """Two units, slopes -1 and 0, so whoever draws one twice gets its slope; all alike leaves no width."""
+    budgets = (10, 100)
+    slope, low, high = slope_interval([[1.0, 0.1], [1.0, 1.0]], budgets)
+    assert slope == pytest.approx(np.log10(0.55))
+    assert (low, high) == pytest.approx((-1.0, 0.0))
+    assert slope_interval([[1.0, 0.1]] * 5, budgets) == pytest.approx((-1.0, -1.0, -1.0))
+
+
 def test_students_interval_by_hand():
     """Of 1, 2, 3: mean 2, standard error 1 / sqrt(3), t with 2 degrees of freedom 4.3027."""
     assert student_interval([1.0, 2.0, 3.0]) == pytest.approx((2 - 4.302653 / 3**0.5, 2 + 4.302653 / 3**0.5))
@@ -42,7 +51,7 @@ def test_verdicts_look_at_the_interval():
 
 
 def test_convergence_measures_every_variant_and_repeats():
-    sizes = convergence.ConvergenceSizes((16, 64), 1, 2, 2, ("FactoredRiverSwim",), (8, 16))
+    sizes = convergence.ConvergenceSizes((16, 64), 2, 2, 2, ("FactoredRiverSwim",), (8, 16))
     study = convergence.run(sizes, 3)
     assert json_text(study) == json_text(convergence.run(sizes, 3))
     assert study.data[0].rows != convergence.run(sizes, 4).data[0].rows
@@ -50,11 +59,13 @@ def test_convergence_measures_every_variant_and_repeats():
     assert {row["family"] for row in found} == {"tree", "graph of (state, depth)", "graph of states"}
     assert sum(row["place"] == "FactoredRiverSwim" for row in found) == 7
     every = rows(study, "errors")
-    assert len(every) == len(found) * 4
     for row in found:
-        mine = [one["error"] for one in every if (one["place"], one["planner"]) == (row["place"], row["planner"])]
-        assert row["first"] == pytest.approx(np.mean(mine[:2]))
-        assert row["last"] == pytest.approx(np.mean(mine[2:]))
+        mine = [one for one in every if (one["place"], one["planner"]) == (row["place"], row["planner"])]
+        assert len(mine) == (8 if row["place"] == "random processes" else 4)
+        ends = sorted({one["budget"] for one in mine})
+        for name, budget in zip(("first", "last"), ends, strict=True):
+            assert row[name] == pytest.approx(np.mean([one["error"] for one in mine if one["budget"] == budget]))
+        assert row["low"] <= row["slope"] <= row["high"]
 
 
 def test_bias_has_the_hand_made_limits_of_the_chain():

@@ -1,18 +1,27 @@
 """Candidates, preset files, and searches that go on where they stopped."""
 
+import contextlib
 import math
+import sqlite3
+import subprocess
+import sys
+import tomllib
 
+import gymnasium
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import gymnasium_gsp as gsp
+from gymnasium_gsp.agents.preset_file import preset_text, read_preset
+from gymnasium_gsp.agents.registry import preset_options
+from gymnasium_gsp.agents.values import parse_value
 from gymnasium_gsp.bench.protocol import Run
 from gymnasium_gsp.bench.runner import play
 from gymnasium_gsp.bench.store import Store
 from gymnasium_gsp.bench.tuning import optuna_search
 from gymnasium_gsp.bench.tuning.candidates import GRID, choices_of, combinations, named, options_of
-from gymnasium_gsp.bench.tuning.preset_file import preset_text, read_preset
+from gymnasium_gsp.bench.tuning.result import write_preset
 from gymnasium_gsp.bench.tuning.search import Task, best, try_afresh, try_all
 from gymnasium_gsp.bench.workers import start_workers
 from gymnasium_gsp.cli import app
@@ -74,6 +83,25 @@ def test_scores_are_means_of_the_episodes_that_run_plays(tmp_path):
         assert len(store.rows()) == before + fresh.episodes
 
 
+def test_a_standard_error_is_that_of_episodes_and_a_gain_is_paired(tmp_path):
+    """At both budgets an episode has the same layout, so the returns of its budgets are one sample and not two."""
+    task = Task("FourRooms", "uct", (4, 8), runs=6)
+    with Store(tmp_path / "t.sqlite") as store:
+        one, other = try_all(task, combinations({"c": ("0.1", "1.0")}), store, start_workers("local", 1))
+    by_budget = np.array(
+        [
+            [episode.total_reward for episode in play(Run("FourRooms", "uct", budget, 6, options={"c": 0.1}))]
+            for budget in (4, 8)
+        ]
+    )
+    samples = by_budget.mean(axis=0)
+    assert one.returns == tuple(samples)
+    assert one.standard_error == pytest.approx(samples.std(ddof=1) / math.sqrt(6))
+    differences = np.array(one.returns) - np.array(other.returns)
+    assert one.gain(other) == pytest.approx((one.mean - other.mean, differences.std(ddof=1) / math.sqrt(6)))
+    assert one.gain(one) == (0.0, 0.0)
+
+
 class NobodyPlays:
     """Workers that must not be asked."""
 
@@ -102,6 +130,134 @@ def test_a_search_that_was_stopped_goes_on(tmp_path, monkeypatch):
     foreign.write_text("no database, and long enough to be none" * 99)
     with Store(tmp_path / "t.sqlite") as store:
         refused("cannot be used as Optuna's storage", optuna_search.search, TASK, choices, 1, foreign, store, workers)
+
+
+def test_an_interrupted_search_asks_for_what_an_unbroken_one_asks_for(tmp_path, monkeypatch):
+    """Stopped after two trials, and again in the middle of the fourth: the same trials with the same values follow."""
+    optuna = pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'gymnasium-gsp[tune]'")
+    task = Task("FourRooms", "uct", (4,), runs=5)
+    choices = {"c": ("0.1", "0.2", "0.5", "1.0"), "horizon": ("FixedHorizon(5)", "FixedHorizon(9)", "StepsLeft()")}
+    workers, whole, calls = start_workers("local", 1), optuna_search.try_all, []
+
+    def cut(*arguments, **more):
+        calls.append(1)
+        if len(calls) == 8:
+            raise KeyboardInterrupt
+        return whole(*arguments, **more)
+
+    def trials(name, *ends):
+        with Store(tmp_path / f"{name}.sqlite") as store:
+            for end in ends:
+                try:
+                    optuna_search.search(task, choices, end, tmp_path / f"{name}.optuna", store, workers)
+                except KeyboardInterrupt:
+                    monkeypatch.setattr(optuna_search, "try_all", whole)
+        study = optuna.load_study(study_name=None, storage=f"sqlite:///{tmp_path / name}.optuna")
+        return [(trial.params, trial.state, trial.value, trial.intermediate_values) for trial in study.trials]
+
+    unbroken = trials("unbroken", 6)
+    monkeypatch.setattr(optuna_search, "try_all", cut)
+    assert trials("broken", 2, 5, 6) == unbroken
+    assert len(calls) == 8
+    assert len(unbroken) == 6
+
+
+def test_what_the_algorithm_refuses_does_not_stop_a_search_for_good(tmp_path, monkeypatch):
+    """A value alone is refused before anything is played; a combination once, and the next call goes on without it."""
+    optuna = pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'gymnasium-gsp[tune]'")
+    storage, whole = tmp_path / "optuna", optuna_search.try_all
+    with Store(tmp_path / "t.sqlite") as store:
+        refused("c=-1", optuna_search.search, TASK, {"c": ("1", "-1")}, 1, storage, store, NobodyPlays())
+        assert not storage.exists()
+        arguments = TASK, {"c": ("1", "2")}, 1, storage, store, start_workers("local", 1)
+
+        def refuse(*_, **__):
+            raise gsp.RecipeError("these do not go together")
+
+        monkeypatch.setattr(optuna_search, "try_all", refuse)
+        refused("do not go together", optuna_search.search, *arguments)
+        monkeypatch.setattr(optuna_search, "try_all", whole)
+        assert len(optuna_search.search(*arguments)) == 1
+    study = optuna.load_study(study_name=None, storage=f"sqlite:///{storage}")
+    assert [trial.state.name for trial in study.trials] == ["FAIL", "COMPLETE"]
+
+
+HALF_WRITTEN = """
+import os, sqlite3, sys
+trials = sqlite3.connect(sys.argv[1], isolation_level=None)
+trials.execute("PRAGMA cache_size = 1")
+trials.execute("BEGIN")
+for _ in range(200):
+    trials.execute("INSERT INTO studies (study_name) VALUES (hex(randomblob(200)))")
+os._exit(9)
+"""
+
+
+def test_what_a_killed_process_left_half_written_is_undone(tmp_path):
+    """A process ends in a transaction of which the file has a part already: the trials before it are as they were."""
+    pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'gymnasium-gsp[tune]'")
+    storage, choices, workers = tmp_path / "optuna", {"c": ("1", "2")}, start_workers("local", 1)
+    with Store(tmp_path / "t.sqlite") as store:
+        scores = optuna_search.search(TASK, choices, 2, storage, store, workers)
+        assert subprocess.run([sys.executable, "-c", HALF_WRITTEN, storage], check=False).returncode == 9
+        assert storage.with_name("optuna-journal").stat().st_size > 0
+        assert optuna_search.search(TASK, choices, 2, storage, store, NobodyPlays()) == scores
+    assert not storage.with_name("optuna-journal").exists()
+
+
+def test_a_database_of_another_program_is_left_as_it_was(tmp_path):
+    pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'gymnasium-gsp[tune]'")
+    path = tmp_path / "mine.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as mine:
+        mine.execute("CREATE TABLE mine (x)")
+        mine.commit()
+    before = path.read_bytes()
+    with Store(tmp_path / "t.sqlite") as store:
+        refused("another program", optuna_search.search, TASK, {"c": ("1",)}, 1, path, store, NobodyPlays())
+    assert path.read_bytes() == before
+
+
+def test_every_preset_can_be_written_as_text():
+    for found in gsp.ALGORITHMS.values():
+        for preset, by_env in found.presets.items():
+            for env in by_env:
+                task = Task("FrozenLake" if env == "*" else env, found.name, (4,), 1, preset=preset)
+                expected = preset_options(found, preset, task.env_id)
+                assert {name: parse_value(text) for name, text in task.below().items()} == expected
+
+
+def test_what_stands_below_is_played_and_written(tmp_path):
+    """A preset and settings below: the episodes are those of a run with all of them, and the file holds all of them."""
+    task = Task("FrozenLake", "power-uct", (4,), 2, preset="paper", settings={"p": "2.5"}, env_options={"slip": 0.0})
+    with Store(tmp_path / "t.sqlite") as store:
+        (found,) = try_all(task, combinations({"c": ("0.75",)}), store, start_workers("local", 1))
+        refused("p is both set and tried", try_all, task, combinations({"p": ("1",)}), store, NobodyPlays())
+    options = {"p": 2.5, "c": 0.75}
+    run = Run("FrozenLake", "power-uct", 4, 2, preset="paper", options=options, env_options={"slip": 0.0})
+    assert found.returns == tuple(episode.total_reward for episode in play(run))
+    path = tmp_path / "p.toml"
+    write_preset(path, task, "gsp tune", [found], found, found, found)
+    assert read_preset(path, "power-uct", "GSP/FrozenLake-v0") == {
+        **preset_options(gsp.ALGORITHMS["power-uct"], "paper", "GSP/FrozenLake-v0"),
+        **options,
+    }
+    again = Task("FrozenLake", "power-uct", (4,), 2, preset=str(path))
+    assert parse_value(again.below()["c"]) == 0.75
+
+
+def test_an_agent_takes_a_preset_file(tmp_path):
+    path = tmp_path / "p.toml"
+    path.write_text(
+        preset_text("gs-power-uct", "GSP/FourRooms-v0", {"c": "0.25", "p": "2"}, {"candidates": ["a", "b"]})
+    )
+    env = gymnasium.make("GSP/FourRooms-v0")
+    expected = gsp.make_recipe("gs-power-uct", c=0.25, p=3.0)
+    for given in (path, str(path)):
+        assert gsp.make_agent("gs-power-uct", env, preset=given, p=3.0).recipe == expected
+    refused("for the algorithm gs-power-uct", lambda: gsp.make_agent("uct", env, preset=path))
+    other = gymnasium.make("GSP/FrozenLake-v0")
+    refused("for the environment GSP/FourRooms-v0", lambda: gsp.make_agent("gs-power-uct", other, preset=path))
+    refused("belongs to a named algorithm", lambda: gsp.make_agent(expected, env, preset=path))
 
 
 def test_a_preset_file_holds_options_as_they_are_typed(tmp_path):
@@ -141,13 +297,22 @@ def test_the_command_writes_a_preset_that_run_takes(tmp_path):
     assert answer.exit_code == 0, answer.output
     assert "on fresh episodes" in answer.output
     assert read_preset(preset, "uct")["c"] in (0.5, 1)
+    found = tomllib.loads(preset.read_text())["found"]
+    assert len(found["candidates"]) == 2
+    assert found["gain"] == pytest.approx(found["fresh_score"] - found["default_score"])
+    (tmp_path / "grid.toml").write_text("[[grid]]")
     run = ["run", "FourRooms", "--agent", "uct", "--budget", "4", "--episodes", "1", "--preset", str(preset)]
     assert CliRunner().invoke(app, run).exit_code == 0
     for wrong, words in (
         (["-o", "p.json"], "ends in .toml"),
         (["--budgets", "8,4"], "ascending"),
         (["--try", "x=1"], "unknown"),
+        (["--set", "c=1"], "c is both set and tried"),
+        (["--preset", "papper"], "Did you mean 'paper'"),
+        (["--import", "no_such_module"], "no_such_module"),
+        (["-o", str(tmp_path / "grid.toml")], "is there and was left as it was"),
     ):
         answer = CliRunner().invoke(app, [*tune, "--store", store, *wrong])
         assert answer.exit_code == 2
         assert words in answer.output
+    assert (tmp_path / "grid.toml").read_text() == "[[grid]]"

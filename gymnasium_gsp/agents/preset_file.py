@@ -14,20 +14,30 @@ score = 0.61
 """
 
 import json
+import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from gymnasium_gsp.agents.registry import find_algorithm
-from gymnasium_gsp.bench.settings import parse_value
+from gymnasium_gsp.agents.values import parse_value
 from gymnasium_gsp.errors import RecipeError, unknown_name
 
 ENDING = ".toml"
 _KEYS = ("algorithm", "env", "options", "found")
 
 
-def preset_text(algorithm: str, env: str, options: Mapping[str, str], found: Mapping[str, str | int | float]) -> str:
+Value = str | int | float | Sequence[str]
+"""What a table of a preset file holds."""
+
+
+def is_preset_file(preset: Any) -> bool:
+    """Whether a preset is a file and not a name: a path, or a text that ends as one."""
+    return isinstance(preset, os.PathLike) or (isinstance(preset, str) and preset.endswith(ENDING))
+
+
+def preset_text(algorithm: str, env: str, options: Mapping[str, str], found: Mapping[str, Value]) -> str:
     """A preset file.
 
     Args:
@@ -46,7 +56,7 @@ def preset_text(algorithm: str, env: str, options: Mapping[str, str], found: Map
     return "\n".join(lines) + "\n"
 
 
-def read_preset(path: str | Path, algorithm: str | None = None, env: str | None = None) -> dict[str, Any]:
+def read_preset(path: str | os.PathLike[str], algorithm: str | None = None, env: str | None = None) -> dict[str, Any]:
     """The options in a preset file, for `make_agent(algorithm, env, **options)`.
 
     Args:
@@ -84,5 +94,9 @@ def read_preset(path: str | Path, algorithm: str | None = None, env: str | None 
     return {name: parse_value(value) if isinstance(value, str) else value for name, value in options.items()}
 
 
-def _toml(value: str | int | float) -> str:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+def _toml(value: Value) -> str:
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, int | float):
+        return repr(value)
+    return "\n".join(["[", *(f"    {_toml(one)}," for one in value), "]"])
