@@ -46,7 +46,7 @@ def main() -> None:
     for mark in MARKS:
         state = next(state for state in states if state.seconds >= mark * end and state.remaining is not None)
         said, did = state.remaining or 0.0, end - state.seconds
-        print(f"{mark:6.0%} {state.seconds:16.1f} {said:16.1f} {did:12.1f} {said / did:12.2f}")
+        print(f"{mark:6.0%} {state.seconds:16.1f} {said:16.1f} {did:12.1f} {said / did if did else 1.0:12.2f}")
 
 
 if __name__ == "__main__":
