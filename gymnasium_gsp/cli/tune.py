@@ -2,13 +2,14 @@
 
 import shlex
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gymnasium_gsp.cli.front import INTERRUPTED, app, leave, one_line_errors
+from gymnasium_gsp.cli.front import INTERRUPTED, app, leave, make_env, one_line_errors
 from gymnasium_gsp.errors import RecipeError
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def tune(
 ) -> None:
     """Find the options that play best, and write a preset file that `gsp run` and `gsp bench` take."""
     from gymnasium_gsp.bench.grid_flags import budgets_of, import_modules
-    from gymnasium_gsp.bench.protocol import check_count
+    from gymnasium_gsp.bench.progress import watching
+    from gymnasium_gsp.bench.protocol import Run, check_count
     from gymnasium_gsp.bench.settings import parse_arguments, parse_texts
     from gymnasium_gsp.bench.store import Store
     from gymnasium_gsp.bench.tuning.candidates import choices_of, combinations
@@ -80,6 +82,7 @@ def tune(
         if trials is not None:
             check_count("trials", trials)
         place = check_preset(output or Path(f"{agent}-{env.rpartition('/')[2].rpartition(':')[2]}.toml"))
+        make_env(Run(env, agent, env_options=task.env_options)).close()
         with Store(store) as episodes:
             workers = start_workers("local", jobs)
             try:
@@ -88,9 +91,11 @@ def tune(
                 else:
                     scores = _optuna(task, choices, trials, store, episodes, workers)
                 if not scores:
-                    raise RecipeError("no trial was complete; give more --optuna trials")
+                    raise RecipeError("no trial was complete, as said above; give other values, or more trials")
                 winner = best(scores)
-                fresh, defaults = try_afresh(task, [winner.candidate, ()], episodes, workers)
+                print("fresh episodes for the best and for the defaults", flush=True)
+                with watching(2 * len(task.budgets) * task.runs) as watch:
+                    fresh, defaults = try_afresh(task, [winner.candidate, ()], episodes, workers, watch)
             except KeyboardInterrupt:
                 leave(f"interrupted; what was played is in {store}, and the same command goes on", INTERRUPTED)
             finally:
@@ -115,10 +120,16 @@ def _grid(task: "Task", candidates: "Sequence[Candidate]", episodes: "Store", wo
 def _optuna(
     task: "Task", choices: "Choices", trials: int, store: Path, episodes: "Store", workers: "Workers"
 ) -> "list[Score]":
+    from gymnasium_gsp.bench.progress import duration
     from gymnasium_gsp.bench.tuning.optuna_search import search
 
-    def show(number: int, score: "Score | None") -> None:
-        words = "given up" if score is None else f"{score.mean:.4g}"
-        print(f"trial {number} of {trials}: {words}", file=sys.stderr, flush=True)
+    begun, seen = time.monotonic(), 0
+
+    def show(number: int, score: "Score | str") -> None:
+        nonlocal seen
+        seen += 1
+        words = score if isinstance(score, str) else f"{score.mean:.4g}"
+        left = (time.monotonic() - begun) / seen * (trials - number)
+        print(f"trial {number} of {trials}: {words}; {duration(left)} remaining", file=sys.stderr, flush=True)
 
     return search(task, choices, trials, store.with_name(store.name + ".optuna"), episodes, workers, show)

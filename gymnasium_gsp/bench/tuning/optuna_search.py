@@ -6,9 +6,11 @@ store.
 
 A search that was killed goes on with the trial that it was at, whose episodes are there already; and the sampler is
 seeded anew for each trial, so that what is asked for depends on earlier trials alone and not on interruptions.
+
+A combination of values that the algorithm refuses is a trial that was given up without a mean, which Optuna takes for
+the worst there is and keeps away from.
 """
 
-import sqlite3
 import warnings
 import zlib
 from collections.abc import Callable
@@ -19,7 +21,8 @@ import numpy as np
 
 from gymnasium_gsp.bench.store import Store, StoreError
 from gymnasium_gsp.bench.tuning.candidates import Candidate, Choices
-from gymnasium_gsp.bench.tuning.search import Score, Task, check_values, try_all
+from gymnasium_gsp.bench.tuning.search import Score, Task, check_candidate, check_values, try_all
+from gymnasium_gsp.bench.tuning.trials_file import opened
 from gymnasium_gsp.bench.workers import Workers
 from gymnasium_gsp.errors import RecipeError
 
@@ -33,7 +36,7 @@ def search(
     storage: Path,
     store: Store,
     workers: Workers,
-    watch: Callable[[int, Score | None], Any] = lambda number, score: None,
+    watch: Callable[[int, Score | str], Any] = lambda number, score: None,
 ) -> list[Score]:
     """Go on until so many trials are complete or given up, those of earlier calls counted.
 
@@ -44,14 +47,14 @@ def search(
         storage: SQLite file of Optuna's, made if it is not there.
         store: where episodes are kept.
         workers: who plays.
-        watch: called with the number of finished trials and the score of the last one, None where it was given up.
+        watch: called with the number of finished trials and the score of the last one, or why it has none.
 
     Returns:
         The scores of the complete trials.
 
     Raises:
-        RecipeError: if Optuna is missing, the storage cannot be used, or the algorithm refuses a value, which is seen
-            before anything is played, or a combination of them, which the next call leaves out.
+        RecipeError: if Optuna is missing, the storage cannot be used or is used by another search, or the algorithm
+            refuses a value, which is seen before anything is played.
     """
     try:
         import optuna
@@ -59,8 +62,21 @@ def search(
         raise RecipeError("--optuna needs Optuna; install with: pip install 'gymnasium-gsp[tune]'") from None
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     check_values(task, choices)
-    _check_storage(storage)
-    study = _study(optuna, task, choices, storage)
+    with opened(storage) as trials_file:
+        study = _study(optuna, task, choices, trials_file)
+        return _go_on(optuna, study, task, choices, trials, store, workers, watch)
+
+
+def _go_on(
+    optuna: Any,
+    study: Any,
+    task: Task,
+    choices: Choices,
+    trials: int,
+    store: Store,
+    workers: Workers,
+    watch: Callable[[int, Score | str], Any],
+) -> list[Score]:
     finished = (optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED)
     done = len(study.get_trials(states=finished))
     found: dict[Candidate, Score] = {}
@@ -68,7 +84,7 @@ def search(
         trial = _next(optuna, study, task.seed)
         candidate = tuple((name, trial.suggest_categorical(name, list(values))) for name, values in choices.items())
         result = _play(optuna, study, trial, task, candidate, store, workers)
-        if result is not None:
+        if isinstance(result, Score):
             found[candidate] = result
         done += 1
         watch(done, result)
@@ -89,61 +105,42 @@ def _next(optuna: Any, study: Any, seed: int) -> Any:
 
 def _play(
     optuna: Any, study: Any, trial: Any, task: Task, candidate: Candidate, store: Store, workers: Workers
-) -> Score | None:
-    """Play a trial part by part; None if it was given up."""
-    result = None
+) -> Score | str:
+    """Play a trial part by part; why it was given up, if it was."""
+    pruned = optuna.trial.TrialState.PRUNED
+    try:
+        check_candidate(task, candidate)
+    except RecipeError as error:
+        study.tell(trial, state=pruned)
+        return f"refused, {error}"
     for part in range(1, PARTS + 1):
         runs = max(1, task.runs * part // PARTS)
         try:
-            (result,) = try_all(task, [candidate], store, workers, runs=runs)
+            (score,) = try_all(task, [candidate], store, workers, runs=runs)
         except StoreError:
             raise
         except RecipeError:
-            study.tell(trial, state=optuna.trial.TrialState.FAIL, skip_if_finished=True)
+            study.tell(trial, state=optuna.trial.TrialState.FAIL)
             raise
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that a killed process has reported this part already
-            trial.report(result.mean, part)
+            trial.report(score.mean, part)
         if part < PARTS and trial.should_prune():
-            study.tell(trial, state=optuna.trial.TrialState.PRUNED, skip_if_finished=True)
-            return None
-    assert result is not None
-    study.tell(trial, result.mean, skip_if_finished=True)
-    return result
+            study.tell(trial, state=pruned)
+            return f"given up at {score.mean:.4g} after {runs} of {task.runs} episodes a budget"
+    study.tell(trial, score.mean)
+    return score
 
 
-def _check_storage(storage: Path) -> None:
-    """Refuse an SQLite file of another program, which Optuna would add its tables to."""
-    if not storage.exists():
-        return
-    try:  # mode rw, as only that can undo what a killed process has left half written
-        connection = sqlite3.connect(f"{storage.absolute().as_uri()}?mode=rw", uri=True, timeout=30.0)
-        try:
-            names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-        finally:
-            connection.close()
-    except sqlite3.Error as error:
-        raise RecipeError(f"{storage} cannot be used as Optuna's storage: {error}; give another --store") from None
-    if names and "studies" not in names:
-        raise RecipeError(
-            f"{storage} cannot be used as Optuna's storage: it is an SQLite file of another program, and was left as "
-            "it was; give another --store"
-        )
-
-
-def _study(optuna: Any, task: Task, choices: Choices, storage: Path) -> Any:
+def _study(optuna: Any, task: Task, choices: Choices, trials_file: Any) -> Any:
     """The study of this task in the storage; another task or other choices are another study."""
     told = repr((task.env, task.algorithm, tuple(task.budgets), task.runs, task.seed, sorted(choices.items())))
     if task.preset or task.settings or task.env_options:
         told += repr((task.preset, sorted(task.settings.items()), sorted(task.env_options.items())))
-    try:
-        return optuna.create_study(
-            study_name=f"{task.algorithm} {task.env} {zlib.crc32(told.encode()):08x}",
-            storage=f"sqlite:///{storage}",
-            direction="maximize",
-            pruner=optuna.pruners.MedianPruner(n_startup_trials=5),
-            load_if_exists=True,
-        )
-    except Exception as error:  # whatever SQLAlchemy and Optuna say of a foreign, broken or locked file
-        words = str(error).partition("\n")[0]
-        raise RecipeError(f"{storage} cannot be used as Optuna's storage: {words}; give another --store") from None
+    return optuna.create_study(
+        study_name=f"{task.algorithm} {task.env} {zlib.crc32(told.encode()):08x}",
+        storage=trials_file,
+        direction="maximize",
+        pruner=optuna.pruners.MedianPruner(n_startup_trials=5),
+        load_if_exists=True,
+    )

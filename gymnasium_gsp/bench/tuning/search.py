@@ -164,9 +164,24 @@ def check_values(task: Task, choices: Choices) -> None:
             _series(task, tuple({**first, name: value}.items()), None)
 
 
-def try_afresh(task: Task, candidates: Sequence[Candidate], store: Store, workers: Workers) -> list[Score]:
+def check_candidate(task: Task, candidate: Candidate) -> None:
+    """Refuse a combination of values that the algorithm does not take, which some see only when they plan.
+
+    Raises:
+        RecipeError: if it does not.
+    """
+    warm_up(_series(task, candidate, None))
+
+
+def try_afresh(
+    task: Task,
+    candidates: Sequence[Candidate],
+    store: Store,
+    workers: Workers,
+    watch: Callable[[State], Any] = lambda state: None,
+) -> list[Score]:
     """The same with episodes of another seed: what a winner is worth, which its own selection flatters."""
-    return try_all(replace(task, seed=task.seed + 1), candidates, store, workers)
+    return try_all(replace(task, seed=task.seed + 1), candidates, store, workers, watch)
 
 
 def best(scores: Sequence[Score]) -> Score:

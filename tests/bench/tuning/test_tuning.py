@@ -1,10 +1,6 @@
-"""Candidates, preset files, and searches that go on where they stopped."""
+"""Candidates, their scores, preset files, and the command."""
 
-import contextlib
 import math
-import sqlite3
-import subprocess
-import sys
 import tomllib
 
 import gymnasium
@@ -19,7 +15,6 @@ from gymnasium_gsp.agents.values import parse_value
 from gymnasium_gsp.bench.protocol import Run
 from gymnasium_gsp.bench.runner import play
 from gymnasium_gsp.bench.store import Store
-from gymnasium_gsp.bench.tuning import optuna_search
 from gymnasium_gsp.bench.tuning.candidates import GRID, choices_of, combinations, named, options_of
 from gymnasium_gsp.bench.tuning.result import write_preset
 from gymnasium_gsp.bench.tuning.search import Task, best, try_afresh, try_all
@@ -27,6 +22,7 @@ from gymnasium_gsp.bench.workers import start_workers
 from gymnasium_gsp.cli import app
 from gymnasium_gsp.ingredients import Cautious, FixedHorizon, Sweep
 
+NOBODY = None  # workers that must not be asked, as everything is in the store
 TASK = Task("FourRooms", "uct", (4, 8), runs=3)
 
 
@@ -78,7 +74,7 @@ def test_scores_are_means_of_the_episodes_that_run_plays(tmp_path):
             assert found.episodes == 6
         assert best(scores).mean == max(one.mean for one in scores)
         before = len(store.rows())
-        assert try_all(TASK, candidates, store, NobodyPlays()) == scores
+        assert try_all(TASK, candidates, store, NOBODY) == scores
         (fresh,) = try_afresh(TASK, candidates[:1], store, start_workers("local", 1))
         assert len(store.rows()) == before + fresh.episodes
 
@@ -102,121 +98,6 @@ def test_a_standard_error_is_that_of_episodes_and_a_gain_is_paired(tmp_path):
     assert one.gain(one) == (0.0, 0.0)
 
 
-class NobodyPlays:
-    """Workers that must not be asked."""
-
-    size = 1
-
-    def submit(self, batch):
-        raise AssertionError("everything is in the store")
-
-
-def test_a_search_that_was_stopped_goes_on(tmp_path, monkeypatch):
-    """Two trials are played, a third is cut in the middle; then four in all, of which two are new and none is lost."""
-    pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'gymnasium-gsp[tune]'")
-    choices = {"c": ("0.1", "0.5", "1.0", "2.0")}
-    workers, storage = start_workers("local", 1), tmp_path / "optuna.sqlite"
-    with Store(tmp_path / "t.sqlite") as store:
-        optuna_search.search(TASK, choices, 2, storage, store, workers)
-        with monkeypatch.context() as patch:
-            patch.setattr(optuna_search, "try_all", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-            with pytest.raises(KeyboardInterrupt):
-                optuna_search.search(TASK, choices, 3, storage, store, workers)
-        numbers = []
-        scores = optuna_search.search(TASK, choices, 4, storage, store, workers, lambda done, _: numbers.append(done))
-        assert numbers == [3, 4]
-        assert 1 <= len({one.candidate for one in scores}) == len(scores) <= 4
-    foreign = tmp_path / "foreign"
-    foreign.write_text("no database, and long enough to be none" * 99)
-    with Store(tmp_path / "t.sqlite") as store:
-        refused("cannot be used as Optuna's storage", optuna_search.search, TASK, choices, 1, foreign, store, workers)
-
-
-def test_an_interrupted_search_asks_for_what_an_unbroken_one_asks_for(tmp_path, monkeypatch):
-    """Stopped after two trials, and again in the middle of the fourth: the same trials with the same values follow."""
-    optuna = pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'gymnasium-gsp[tune]'")
-    task = Task("FourRooms", "uct", (4,), runs=5)
-    choices = {"c": ("0.1", "0.2", "0.5", "1.0"), "horizon": ("FixedHorizon(5)", "FixedHorizon(9)", "StepsLeft()")}
-    workers, whole, calls = start_workers("local", 1), optuna_search.try_all, []
-
-    def cut(*arguments, **more):
-        calls.append(1)
-        if len(calls) == 8:
-            raise KeyboardInterrupt
-        return whole(*arguments, **more)
-
-    def trials(name, *ends):
-        with Store(tmp_path / f"{name}.sqlite") as store:
-            for end in ends:
-                try:
-                    optuna_search.search(task, choices, end, tmp_path / f"{name}.optuna", store, workers)
-                except KeyboardInterrupt:
-                    monkeypatch.setattr(optuna_search, "try_all", whole)
-        study = optuna.load_study(study_name=None, storage=f"sqlite:///{tmp_path / name}.optuna")
-        return [(trial.params, trial.state, trial.value, trial.intermediate_values) for trial in study.trials]
-
-    unbroken = trials("unbroken", 6)
-    monkeypatch.setattr(optuna_search, "try_all", cut)
-    assert trials("broken", 2, 5, 6) == unbroken
-    assert len(calls) == 8
-    assert len(unbroken) == 6
-
-
-def test_what_the_algorithm_refuses_does_not_stop_a_search_for_good(tmp_path, monkeypatch):
-    """A value alone is refused before anything is played; a combination once, and the next call goes on without it."""
-    optuna = pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'gymnasium-gsp[tune]'")
-    storage, whole = tmp_path / "optuna", optuna_search.try_all
-    with Store(tmp_path / "t.sqlite") as store:
-        refused("c=-1", optuna_search.search, TASK, {"c": ("1", "-1")}, 1, storage, store, NobodyPlays())
-        assert not storage.exists()
-        arguments = TASK, {"c": ("1", "2")}, 1, storage, store, start_workers("local", 1)
-
-        def refuse(*_, **__):
-            raise gsp.RecipeError("these do not go together")
-
-        monkeypatch.setattr(optuna_search, "try_all", refuse)
-        refused("do not go together", optuna_search.search, *arguments)
-        monkeypatch.setattr(optuna_search, "try_all", whole)
-        assert len(optuna_search.search(*arguments)) == 1
-    study = optuna.load_study(study_name=None, storage=f"sqlite:///{storage}")
-    assert [trial.state.name for trial in study.trials] == ["FAIL", "COMPLETE"]
-
-
-HALF_WRITTEN = """
-import os, sqlite3, sys
-trials = sqlite3.connect(sys.argv[1], isolation_level=None)
-trials.execute("PRAGMA cache_size = 1")
-trials.execute("BEGIN")
-for _ in range(200):
-    trials.execute("INSERT INTO studies (study_name) VALUES (hex(randomblob(200)))")
-os._exit(9)
-"""
-
-
-def test_what_a_killed_process_left_half_written_is_undone(tmp_path):
-    """A process ends in a transaction of which the file has a part already: the trials before it are as they were."""
-    pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'gymnasium-gsp[tune]'")
-    storage, choices, workers = tmp_path / "optuna", {"c": ("1", "2")}, start_workers("local", 1)
-    with Store(tmp_path / "t.sqlite") as store:
-        scores = optuna_search.search(TASK, choices, 2, storage, store, workers)
-        assert subprocess.run([sys.executable, "-c", HALF_WRITTEN, storage], check=False).returncode == 9
-        assert storage.with_name("optuna-journal").stat().st_size > 0
-        assert optuna_search.search(TASK, choices, 2, storage, store, NobodyPlays()) == scores
-    assert not storage.with_name("optuna-journal").exists()
-
-
-def test_a_database_of_another_program_is_left_as_it_was(tmp_path):
-    pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'gymnasium-gsp[tune]'")
-    path = tmp_path / "mine.sqlite"
-    with contextlib.closing(sqlite3.connect(path)) as mine:
-        mine.execute("CREATE TABLE mine (x)")
-        mine.commit()
-    before = path.read_bytes()
-    with Store(tmp_path / "t.sqlite") as store:
-        refused("another program", optuna_search.search, TASK, {"c": ("1",)}, 1, path, store, NobodyPlays())
-    assert path.read_bytes() == before
-
-
 def test_every_preset_can_be_written_as_text():
     for found in gsp.ALGORITHMS.values():
         for preset, by_env in found.presets.items():
@@ -231,7 +112,7 @@ def test_what_stands_below_is_played_and_written(tmp_path):
     task = Task("FrozenLake", "power-uct", (4,), 2, preset="paper", settings={"p": "2.5"}, env_options={"slip": 0.0})
     with Store(tmp_path / "t.sqlite") as store:
         (found,) = try_all(task, combinations({"c": ("0.75",)}), store, start_workers("local", 1))
-        refused("p is both set and tried", try_all, task, combinations({"p": ("1",)}), store, NobodyPlays())
+        refused("p is both set and tried", try_all, task, combinations({"p": ("1",)}), store, NOBODY)
     options = {"p": 2.5, "c": 0.75}
     run = Run("FrozenLake", "power-uct", 4, 2, preset="paper", options=options, env_options={"slip": 0.0})
     assert found.returns == tuple(episode.total_reward for episode in play(run))
@@ -295,6 +176,9 @@ def test_the_command_writes_a_preset_that_run_takes(tmp_path):
     tune = ["tune", "FourRooms", "--agent", "uct", "--budgets", "4", "--runs", "2", "--try", "c=0.5,1", "--jobs", "1"]
     answer = CliRunner().invoke(app, [*tune, "--store", store, "-o", str(preset)])
     assert answer.exit_code == 0, answer.output
+    misspelt = CliRunner().invoke(app, ["tune", "FourRoms", *tune[2:], "--store", store])
+    assert misspelt.exit_code == 2
+    assert "nearest benchmark is GSP/FourRooms-v0" in misspelt.output
     assert "on fresh episodes" in answer.output
     assert read_preset(preset, "uct")["c"] in (0.5, 1)
     found = tomllib.loads(preset.read_text())["found"]
@@ -305,6 +189,7 @@ def test_the_command_writes_a_preset_that_run_takes(tmp_path):
     assert CliRunner().invoke(app, run).exit_code == 0
     for wrong, words in (
         (["-o", "p.json"], "ends in .toml"),
+        (["--env-set", "slipp=1"], "unknown argument of GSP/FourRooms-v0 'slipp'"),
         (["--budgets", "8,4"], "ascending"),
         (["--try", "x=1"], "unknown"),
         (["--set", "c=1"], "c is both set and tried"),
