@@ -14,7 +14,7 @@ import pytest
 from gymnasium_gsp.bench.store import Store
 
 ROOT = Path(__file__).parents[3]
-GRID = ["--budgets", "16,32", "--runs", "40", "--jobs", "2", "--try", "c=0.25,0.5,1.0", "--try", "p=1,2,inf"]
+GRID = ["--budgets", "64,128", "--runs", "150", "--jobs", "2", "--try", "c=0.25,0.5,1.0", "--try", "p=1,2,inf"]
 
 
 @pytest.mark.slow
