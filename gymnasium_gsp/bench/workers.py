@@ -8,12 +8,13 @@ import os
 import signal
 import threading
 import time
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from gymnasium_gsp.bench.protocol import Episode, Run, budget_value, check_count
+from gymnasium_gsp.bench.protocol import Episode, budget_value, check_count
 from gymnasium_gsp.bench.provenance import machine, versions
 from gymnasium_gsp.bench.runner import play_episode, unpack
 from gymnasium_gsp.errors import PlanningError, RecipeError, unknown_name
@@ -43,15 +44,17 @@ class Played:
     """What came of a batch.
 
     Attributes:
-        episodes: in the order of the indices.
+        episodes: in the order of the indices, all of them unless something failed.
         seconds: wall-clock time of the batch, environments included, without what was compiled or loaded first.
         versions, machine: where it was played.
+        failure: what the first episode that is missing has raised, with its traceback as a note; None if none has.
     """
 
     episodes: tuple[Episode, ...]
     seconds: float
     versions: str
     machine: str
+    failure: PlanningError | None = None
 
 
 class Workers(Protocol):
@@ -70,24 +73,19 @@ class Workers(Protocol):
 
 
 def play_batch(parcel: bytes, indices: Sequence[int]) -> Played:
-    """Play some episodes of a run, in whatever process this is.
-
-    Raises:
-        PlanningError: for whatever was raised while playing, with the cell and the episode.
-    """
+    """Play some episodes of a run, in whatever process this is, up to the first that raises something."""
     run = unpack(parcel)
-    begun = time.perf_counter()
-    episodes = tuple(_play(run, index) for index in indices)
-    return Played(episodes, time.perf_counter() - begun, versions(), machine())
-
-
-def _play(run: Run, index: int) -> Episode:
-    try:
-        return play_episode(run, index)
-    except Exception as error:
-        spent = budget_value(as_budget(run.budget))
-        where = f"{run.env}, {run.agent}, {spent} simulations, episode {index}"
-        raise PlanningError(f"{where}: {type(error).__name__}: {error}") from error
+    begun, episodes, failure = time.perf_counter(), [], None
+    for index in indices:
+        try:
+            episodes.append(play_episode(run, index))
+        except Exception as error:
+            spent = budget_value(as_budget(run.budget))
+            where = f"{run.env}, {run.agent}, {spent} simulations, episode {index}"
+            failure = PlanningError(f"{where}: {type(error).__name__}: {error}")
+            failure.add_note(traceback.format_exc())
+            break
+    return Played(tuple(episodes), time.perf_counter() - begun, versions(), machine(), failure)
 
 
 def check_workers(backend: str, jobs: int | None, address: str | None) -> None:

@@ -30,7 +30,15 @@ class Lake(FrozenLakeEnv):
         return super().step(action)
 
 
+class BrokenLake(FrozenLakeEnv):
+    def reset(self, *, seed=None, options=None):
+        if seed is not None and seed % 2:
+            raise ZeroDivisionError("the ice is broken")
+        return super().reset(seed=seed, options=options)
+
+
 gym.register("OwnedLake-v0", Lake, max_episode_steps=6)
+gym.register("BrokenLake-v0", BrokenLake, max_episode_steps=6)
 
 
 @algorithm("own-uct", "nobody", {{}})
@@ -53,7 +61,8 @@ def own(tmp_path, monkeypatch):
     import gymnasium as gym
 
     ALGORITHMS.pop("own-uct", None)
-    gym.registry.pop("OwnedLake-v0", None)
+    for name in ("OwnedLake-v0", "BrokenLake-v0"):
+        gym.registry.pop(name, None)
 
 
 @contextlib.contextmanager
@@ -100,6 +109,25 @@ def test_two_workers_play_the_same_even_if_one_is_lost(backend, own, tmp_path):
         assert workers.size == 2
         assert played(tmp_path / "together.sqlite", series, workers, [module]) == expected
     assert not deadly.exists()
+
+
+@pytest.mark.parametrize(
+    "backend", ["local", pytest.param("dask", marks=pytest.mark.slow), pytest.param("ray", marks=pytest.mark.slow)]
+)
+def test_what_fails_in_one_environment_ends_its_cells_and_no_others(backend, own, tmp_path):
+    module, _ = own
+    series = series_of([Grid([f"{module}:BrokenLake-v0", f"{module}:OwnedLake-v0"], ["uct"], (4, 8), {"*": 6})])
+    warm_up(series)
+    path = tmp_path / "results.sqlite"
+    failed = r"episode \d: ZeroDivisionError: the ice is broken. So do 1 more: BrokenLake-v0, uct, [48] simulations"
+    with cluster(backend) as workers, pytest.raises(PlanningError, match=failed) as caught:
+        played(path, series, workers, [module])
+    assert str(path) in str(caught.value)
+    assert "in reset" in caught.value.__cause__.__notes__[0]
+    with Store(path, read_only=True) as store:
+        cells = store.cells()
+    assert {cell.budget: count for cell, count in cells.items() if cell.env == "OwnedLake-v0"} == {4: 6, 8: 6}
+    assert all(count < 6 for cell, count in cells.items() if cell.env == "BrokenLake-v0")
 
 
 @pytest.mark.slow

@@ -52,6 +52,16 @@ def test_by_default_a_page_is_written_from_results_sqlite(store):
     assert store.read_bytes() == before
 
 
+def test_a_mean_above_the_optimum_is_said_and_ends_with_one(store):
+    with Store(store) as opened:
+        opened.add(rows(np.full(300, 1.0), algorithm="ments", budget=16))
+        opened.add(rows(np.zeros(2), algorithm="brue", budget=16))
+    answer = gsp("-o", "x.csv")
+    assert answer.exit_code == 1, answer.output
+    assert any("ments" in line.lower() and "optimum" in line for line in answer.stdout.splitlines())
+    assert answer.stdout.splitlines()[-1] == "written: x.csv"
+
+
 def test_a_run_that_is_not_finished_is_shown_with_what_is_missing(store):
     with Store(store) as opened:
         opened.add(rows(np.ones(3), algorithm="ments", budget=16))

@@ -1,6 +1,6 @@
 import pytest
 
-from gymnasium_gsp.bench.remaining import Costs
+from gymnasium_gsp.bench.costs import Costs
 
 
 def test_nothing_is_known_at_first_and_a_mean_is_a_mean():
