@@ -103,7 +103,7 @@ class Textbook:
         return wanted if self.left is None else min(wanted, self.left)
 
     def enter(self, state):
-        """Find the root's node, or begin one; a tree goes on only from the one child that fits."""
+        """Find the root's node, or begin one; a tree goes on from the child that fits, or the most visited of them."""
         s = self.settings
         if s.retention == "decision":
             self.nodes.clear()
@@ -112,8 +112,8 @@ class Textbook:
             fitting = []
             if self.root is not None:
                 fitting = [key for a in self.actions if (key := (*self.root, a, state)) in self.nodes]
-            if len(fitting) == 1:
-                self.root = fitting[0]
+            if fitting:
+                self.root = max(fitting, key=lambda key: self.nodes[key].visits)
                 return
             self.nodes.clear()
         self.root = {"path": (state,), "state_elapsed": (state, self.elapsed), "state": state}[s.key]

@@ -310,6 +310,7 @@ class Search:
             model_steps=int(tally[at.MODEL_STEPS]),
             nodes=int(tally[at.NEW_NODES]),
             graph_size=int(tally[at.NODES]),
+            inherited=int(tally[at.INHERITED]),
             stopped_by=stopped_by,
             at_cap=bool(tally[at.CAPPED]),
             seconds=ended - begun,
@@ -328,6 +329,7 @@ class Search:
             seconds=time.perf_counter() - begun,
             nodes=0,
             graph_size=int(self.tally[at.NODES]),
+            inherited=0,
             stopped_by="terminal",
         )
 

@@ -25,7 +25,8 @@ SIMULATIONS, MODEL_STEPS, NEW_NODES, NODES, EDGES, GENERATION, ROOT, ROOT_CHANGE
 # tally: what the loop of bounds counts besides, nodes ever made and the most outcomes of a state and action.
 BIRTHS, WIDEST = 10, 11
 CAPPED = 12  # 1 once this decision could not store something for want of room
-TALLY_SIZE = 13
+INHERITED = 13  # visits that the root had before this decision
+TALLY_SIZE = 14
 
 # How the root has changed since the last decision.
 SAME_ROOT, MOVED_ON, RESTARTED = range(3)

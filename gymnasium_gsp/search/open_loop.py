@@ -20,7 +20,7 @@ from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.bounds import extreme_reward
 from gymnasium_gsp.search.graph import add, clear, find
 from gymnasium_gsp.search.playout import is_action, read_legal, uniform_action
-from gymnasium_gsp.search.rounds import is_full, limit_reached, settle, take_step
+from gymnasium_gsp.search.rounds import is_full, limit_reached, note_inherited, settle, take_step
 
 LOW, HIGH = 0, 1  # reward bounds, 0 among them, as what follows an end pays 0
 SLACK = 2  # by how much a reward may miss them through rounding
@@ -153,6 +153,8 @@ def search(program, tally, params, model_params, context, rows, table, edges, tr
     if fresh_root and (tally[at.ROOT_CHANGE] != at.SAME_ROOT or tally[at.ROOT] < 0):
         clear(tally_at)
         tally[at.ROOT] = add_sequence(program_at, tally_at, params_at, rows_at, table_at, -1)
+    if fresh_root:
+        note_inherited(program_at, tally_at, rows_at)
     while tally[at.SIMULATIONS] < program[at.SIMULATION_LIMIT]:
         limit = limit_reached(program_at, tally_at)
         if limit != at.DONE:

@@ -13,10 +13,26 @@ _INVERSE_OF_INCREMENT = types.uint64(0xF1DE83E19937733D)  # of 0x9E3779B97F4A7C1
 
 
 @njit
-def enter_root(program, tally, rows, table, root_state):
-    """Find the root's node, or add it; a tree is kept only if exactly one child of its root fits.
+def note_inherited(program, tally, rows):
+    """Take note of the visits that the root has before the first simulation of a decision."""
+    tally[at.INHERITED] = rows[tally[at.ROOT] * program[at.STRIDE] + at.VISITS]
 
-    Returns NO_ROOM_FOR_ROOT, having changed nothing, if it must be added and there is no row for it.
+
+@njit
+def enter_root(program, tally, rows, table, root_state):
+    """Enter the root and note what it inherits; NO_ROOM_FOR_ROOT, having changed nothing, if there is no row for it."""
+    status = find_or_add_root(program, tally, rows, table, root_state)
+    if status == at.DONE:
+        note_inherited(program, tally, rows)
+    return status
+
+
+@njit
+def find_or_add_root(program, tally, rows, table, root_state):
+    """Find the root's node, or add it.
+
+    A tree goes on from the child of its root that fits.  Nobody says which action was executed, so several may fit:
+    the same state after different actions.  What follows is the same for all, and the one visited most knows most.
     """
     change, previous = tally[at.ROOT_CHANGE], tally[at.ROOT]
     if change == at.RESTARTED:
@@ -29,13 +45,13 @@ def enter_root(program, tally, rows, table, root_state):
     elif program[at.KEY] == at.BY_PATH:
         tag = -1
         if change == at.MOVED_ON and previous >= 0:
-            fitting, hits = -1, 0
+            fitting, most = -1, -1
             for action in range(program[at.ACTIONS]):
                 step_tag = previous * program[at.ACTIONS] + action
                 child = find(program, tally[at.GENERATION], rows, table, step_tag, root_state)
-                if child >= 0:
-                    fitting, hits = child, hits + 1
-            if hits == 1:
+                if child >= 0 and rows[child * program[at.STRIDE] + at.VISITS] > most:
+                    fitting, most = child, rows[child * program[at.STRIDE] + at.VISITS]
+            if fitting >= 0:
                 tally[at.ROOT] = fitting
                 return at.DONE
             clear(tally)

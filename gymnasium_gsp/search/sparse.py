@@ -15,7 +15,7 @@ from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.decision import recommend
 from gymnasium_gsp.search.graph import add, clear, find
 from gymnasium_gsp.search.playout import is_action, read_legal, uniform_action
-from gymnasium_gsp.search.rounds import limit_reached, settle, take_step
+from gymnasium_gsp.search.rounds import limit_reached, note_inherited, settle, take_step
 
 WIDTH = 0  # params: how often each action of a sampled state is tried
 
@@ -147,6 +147,8 @@ def search(program, tally, params, model_params, context, rows, table, edges, tr
         clear(tally_at)
         slot = find(program_at, tally[at.GENERATION], rows_at, address(table, 0), -1, root_state)
         tally[at.ROOT] = add(program_at, tally_at, rows_at, address(table, 0), -1 - slot, -1, root_state)
+    if fresh_root:
+        note_inherited(program_at, tally_at, rows_at)
     while tally[at.SIMULATIONS] < program[at.SIMULATION_LIMIT]:
         limit = limit_reached(program_at, tally_at)
         if limit != at.DONE:

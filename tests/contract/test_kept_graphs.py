@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import gymnasium as gym
@@ -40,6 +41,25 @@ def test_an_episode_of_200_steps_stays_under_its_cap(algorithm):
     assert len(results) == 200
     assert max(result.graph_size for result in results) <= 400
     assert all(result.simulations == 12 for result in results)
+
+
+@pytest.mark.parametrize("retention", ["episode", "decision"])
+def test_a_decision_says_what_its_root_inherits(retention):
+    """In a kept tree without chance: every visit of the action that was executed; else nothing."""
+    env = gym.make("GSP/FrozenLake-v0", slip=0.0)
+    agent = gsp.make_agent("uct", env, budget=200, seed=0, retention=retention)
+    results, _ = play(env, agent)
+    assert results[0].inherited == 0
+    for before, after in pairwise(results):
+        executed = before.visit_counts[before.action]
+        assert after.inherited == (executed if retention == "episode" else 0)
+
+
+def test_a_tree_goes_on_from_the_most_visited_child_that_fits():
+    """On slippery ice several actions lead to one state, and nobody says which was executed."""
+    env = gym.make("GSP/FrozenLake-v0")
+    results, _ = play(env, gsp.make_agent("uct", env, budget=200, seed=0, retention="episode"))
+    assert all(0 < result.inherited < result.visit_counts.sum() for result in results[1:])
 
 
 @pytest.mark.parametrize("decision", [None, Sweep()])

@@ -1,4 +1,4 @@
-"""`gsp study overhead`: what a decision costs, tree against graph, beside the paper's table of overhead.
+"""`gsp study overhead`: what a decision costs and inherits, tree against graph, beside the paper's table of overhead.
 
 Times depend on the machine and on what else it does; nodes and bytes do not.
 """
@@ -22,8 +22,10 @@ from gymnasium_gsp.search.planners import bind
 from gymnasium_gsp.search.store import MEMORY
 
 QUESTION = "What does the graph cost per decision, in time, nodes and bytes, beside the tree?"
+KEPT = "kept"  # as printed, but what lies below the new root is kept from one decision to the next
 PLANNERS = (
     ("power-uct", "printed"),
+    ("power-uct", KEPT),
     ("gs-power-uct", "printed"),
     ("gs-power-uct-f+", "printed"),
     ("gs-power-uct", "paper"),
@@ -57,12 +59,14 @@ class Cost:
     """One cell: an environment, a planner and a budget.
 
     Attributes:
-        env, algorithm, preset, budget: where.
+        env, algorithm, preset, budget: where; the preset may also be `KEPT`.
         milliseconds: per decision, median.
         new_nodes: per decision, mean.
         graph_size: stored nodes after a decision, mean.
         bytes: of stored nodes, their places in the hash table and outcome edges after a decision, mean.
         model_steps: per decision, mean.
+        inherited: visits of the root before a decision over the simulations of one, mean over decisions that are not
+            the first of their episode.
         published_milliseconds, published_nodes: of the paper; None where it has none.
     """
 
@@ -75,6 +79,7 @@ class Cost:
     graph_size: float
     bytes: float
     model_steps: float
+    inherited: float
     published_milliseconds: float | None
     published_nodes: float | None
 
@@ -87,9 +92,11 @@ class Cost:
 def cost(name: str, algorithm: str, preset: str, budget: int, decisions: int, seed: int) -> Cost:
     """Play so many decisions, over as many episodes as they take, and count; one more at the start is not counted."""
     core: Any = gym.make(f"GSP/{name}-v0").unwrapped
-    recipe = make_recipe(algorithm, preset=preset, env_id=f"GSP/{name}-v0")
+    keeping = {"preset": "printed", "retention": "episode"} if preset == KEPT else {"preset": preset}
+    recipe = make_recipe(algorithm, env_id=f"GSP/{name}-v0", **keeping)
     results: list[Any] = []
     sizes: list[float] = []
+    inherited: list[float] = []
     search: Any = None
     episode, over = -1, True
     while len(results) <= decisions:
@@ -107,6 +114,8 @@ def cost(name: str, algorithm: str, preset: str, budget: int, decisions: int, se
             model.cells(state.cells), Budget(simulations=budget), state.elapsed, core.horizon - state.elapsed
         )
         results.append(result)
+        if state.elapsed:
+            inherited.append(result.inherited / budget)
         sizes.append(stored_bytes(search))
         _, _, terminated, truncated, _ = core.step(result.action)
         over = terminated or truncated
@@ -122,6 +131,7 @@ def cost(name: str, algorithm: str, preset: str, budget: int, decisions: int, se
         statistics.fmean(result.graph_size for result in kept),
         statistics.fmean(sizes[1:]),
         statistics.fmean(result.model_steps for result in kept),
+        statistics.fmean(inherited),
         published.ms_per_decision if published else None,
         published.nodes_per_decision if published else None,
     )
@@ -168,7 +178,7 @@ def _row(one: Cost, tree: Cost) -> tuple[Any, ...]:
     return (
         *(one.env, one.algorithm, one.preset, one.budget, one.milliseconds, one.milliseconds / tree.milliseconds),
         *(one.published_milliseconds, one.new_nodes, one.graph_size, one.published_nodes, one.bytes / 1024.0),
-        one.model_steps,
+        *(one.model_steps, one.inherited),
     )
 
 
@@ -186,10 +196,14 @@ def _table(rows: Sequence[tuple[Any, ...]]) -> Table:
         Column("published nodes", "published_nodes", fixed(1), number=True),
         Column("KiB", "kibibytes", fixed(1), number=True),
         Column("model steps", "model_steps", fixed(0), number=True),
+        Column("inherited", "inherited", fixed(3), number=True),
     ]
     notes = [
         "Per decision: the median of the time, the mean of the rest. Over tree: time over that of power-uct. Stored: "
-        "nodes in the graph after a decision, which preset paper keeps for the episode; printed begins anew each time.",
+        "nodes in the graph after a decision, which preset paper keeps for the episode; printed begins anew each time; "
+        "kept is as printed, but what lies below the new root stays.",
+        "Inherited: visits that the root had before a decision, over the simulations of one; where it is near 0, "
+        "keeping the tree or graph was worth nothing.",
         "Published: the paper's figures, from its machine. Its node counts do not follow from its Algorithm 1, in "
         "which every simulation that meets something new adds one node.",
     ]

@@ -144,6 +144,17 @@ def test_a_miscounted_graph_would_be_found():
     assert below.gain != 1 / below.tau
 
 
+def test_overhead_says_what_a_root_inherits():
+    """Nothing where a decision begins anew; under wide chance much less in a tree than in a graph of states."""
+    anew, tree, graph = (
+        overhead.cost("FrozenLake", algorithm, preset, 64, 12, 2).inherited
+        for algorithm, preset in (("power-uct", "printed"), ("power-uct", overhead.KEPT), ("gs-power-uct-f+", "paper"))
+    )
+    assert anew == 0.0
+    assert 0.0 < tree < 0.5
+    assert graph > 1.0
+
+
 def test_overhead_counts_repeat_and_stand_beside_the_published():
     sizes = overhead.OverheadSizes((8, 16), 3, ("FrozenLake",))
     untimed = [
