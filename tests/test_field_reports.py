@@ -11,7 +11,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 LINES = (ROOT / "docs" / "field-reports.md").read_text(encoding="utf-8").splitlines()
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in LINES if re.match(r"\| \d+ \|", line)]
-STATUSES = ("tested", "not applicable", "open")
+CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+STATUSES = ("tested", "measured", "not applicable", "open")
 REPORTS = 68
 
 
@@ -37,6 +38,10 @@ def test_a_row_says_what_became_of_it(row):
     assert title
     assert status in STATUSES
     named = re.findall(r"`(tests/[^`]+)`", where)
+    if status == "measured":
+        scripts = re.findall(r"`(benchmarks/[^`]+)`", where)
+        assert scripts
+        assert all((ROOT / script).is_file() and script in CI for script in scripts)
     if status != "tested":
         assert not named
         assert len(where.split()) > 4, "a reason or a room, in words"

@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -158,12 +158,14 @@ def geometric_mean(ratios: list[float]) -> float:
     return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
-def time_algorithms(simulations: int = 256, episodes: int = 3) -> Iterator[tuple[str, str, Timing]]:
-    """Every algorithm with its defaults on every benchmark: (algorithm, environment, timing).
+def time_algorithms(
+    simulations: int = 256, episodes: int = 3, algorithms: Iterable[str] | None = None
+) -> Iterator[tuple[str, str, Timing]]:
+    """Every algorithm, or some, with its defaults on every benchmark: (algorithm, environment, timing).
 
     The planners with a loop of their own get an eighth of the simulations, because some are very dear.
     """
-    for algorithm in ALGORITHMS:
+    for algorithm in ALGORITHMS if algorithms is None else algorithms:
         recipe = make_recipe(algorithm)
         budget = simulations if isinstance(recipe, Recipe) else simulations // 8
         for benchmark in BENCHMARKS:

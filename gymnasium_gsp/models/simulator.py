@@ -123,6 +123,11 @@ class SimulatorModel:
         mask = np.asarray(given).reshape(-1)
         if len(mask) != self.actions:
             raise PlanningError(f"{self.name}: an action mask has {len(mask)} entries for {self.actions} actions")
+        if mask.dtype != bool and not ((mask == 0) | (mask == 1)).all():
+            raise PlanningError(
+                f"{self.name}: an action mask must hold a 1 (or True) for each legal action and a 0 (or False) for "
+                f"each other one, not {given!r}"
+            )
         legal = np.flatnonzero(mask).tolist()
         if not legal:
             raise PlanningError(

@@ -236,6 +236,14 @@ def test_a_state_without_actions_is_named():
         agent.act(*env.reset(seed=0))
 
 
+@pytest.mark.parametrize("mask", [[np.nan, 1.0], [None, True], [0.5, 1.0], [2, 1], ["1", "0"]])
+def test_a_mask_holds_zeros_and_ones(mask):
+    env = wrappers.TimeLimit(Stuck(), 12)
+    agent = gsp.make_agent("uct", env, budget=50, seed=0, action_mask=lambda raw: mask)
+    with pytest.raises(gsp.PlanningError, match="must hold a 1"):
+        agent.act(*env.reset(seed=0))
+
+
 def test_reward_bounds_make_finite_powers_possible():
     env = wrappers.TimeLimit(Negated(Corridor()), 12)
     agent = gsp.make_agent("gs-power-uct", env, budget=300, seed=0, p=2.5)

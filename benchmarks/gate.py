@@ -1,0 +1,72 @@
+"""Whether an algorithm has become slow: each beside UCT on the same machine, ends with 1 where one is over its limit.
+
+    python benchmarks/gate.py                 every algorithm on every benchmark, a minute or two
+    python benchmarks/gate.py uct gbop        only these
+
+The limits are about three times what `gsp speed` printed when they were written, as machines differ in their caches;
+they are there for what costs ten times as much as before, not for a tenth.  docs/performance.md says what makes some
+algorithms dearer than others.
+"""
+
+import argparse
+import math
+import sys
+
+from gymnasium_gsp.agents.registry import ALGORITHMS
+from gymnasium_gsp.bench.speed import time_algorithms
+from gymnasium_gsp.errors import unknown_name
+
+UCT = "uct"
+ROUNDS = 2
+UCT_NS = 120.0  # nanoseconds per model step that UCT may take on any benchmark
+LIMITS = {
+    "brue": 4.0,
+    "fixed-depth-mcts": 6.0,
+    "gbop": 12000.0,
+    "gbop-d": 3000.0,
+    "gs-power-uct": 30.0,
+    "gs-power-uct-f": 25.0,
+    "gs-power-uct-f+": 25.0,
+    "kl-olop": 18.0,
+    "ments": 5.0,
+    "olop": 15.0,
+    "power-uct": 4.0,
+    "rents": 6.0,
+    "sparse-sampling": 3.0,
+    "tents": 5.0,
+    "uct-max": 4.0,
+}
+"""Model steps of UCT that one of an algorithm may cost, on any benchmark."""
+
+
+def main() -> int:
+    """Time, print, and say what is over its limit."""
+    parser = argparse.ArgumentParser(description="each algorithm's cost beside UCT's, against its limit")
+    parser.add_argument("algorithms", nargs="*", help="all by default")
+    given = parser.parse_args().algorithms
+    for name in given:
+        if name not in ALGORITHMS:
+            parser.error(unknown_name("algorithm", name, ALGORITHMS))
+    costs = best_of(ROUNDS, [UCT, *(name for name in given or ALGORITHMS if name != UCT)])
+    over = [f"{name} has no limit here" for name in ALGORITHMS if name != UCT and name not in LIMITS]
+    print("algorithm          environment         ns a step   times UCT    limit")
+    for (algorithm, env), cost in costs.items():
+        times, limit = cost / costs[UCT, env], LIMITS.get(algorithm, UCT_NS / cost)
+        print(f"{algorithm:18} {env:18} {cost:10.1f} {times:11.1f} {limit:8.1f}")
+        if times > limit:
+            over.append(f"{algorithm} on {env}: {cost:.1f} ns a step, {times:.1f} times UCT's, limit {limit:.1f}")
+    print("\n".join(over) or "all within their limits")
+    return bool(over)
+
+
+def best_of(rounds: int, algorithms: list[str]) -> dict[tuple[str, str], float]:
+    """Nanoseconds per model step by algorithm and environment, the fastest of some rounds."""
+    costs: dict[tuple[str, str], float] = {}
+    for _ in range(rounds):
+        for algorithm, env, timing in time_algorithms(episodes=1, algorithms=algorithms):
+            costs[algorithm, env] = min(timing.kernel_ns_per_step, costs.get((algorithm, env), math.inf))
+    return costs
+
+
+if __name__ == "__main__":
+    sys.exit(main())
