@@ -44,9 +44,10 @@ def choices_of(algorithm: str, tries: Iterable[str] = ()) -> dict[str, tuple[str
             raise RecipeError(unknown_name(f"option of {algorithm}", name, options))
         if name in choices:
             raise RecipeError(f"{name} is given twice")
-        choices[name] = tuple(dict.fromkeys(_split(values)))
-        for value in choices[name]:
-            parse_value(value)
+        meant: dict[str, str] = {}
+        for value in _split(values):
+            meant.setdefault(repr(_number_or_self(parse_value(value))), value)
+        choices[name] = tuple(meant.values())
     if not choices:
         choices = {name: values for name, values in GRID.items() if name in options}
     if not choices:
@@ -70,6 +71,11 @@ def options_of(candidate: Candidate) -> dict[str, Any]:
 def named(candidate: Candidate) -> str:
     """A candidate as people read it."""
     return ", ".join(f"{name}={text}" for name, text in candidate)
+
+
+def _number_or_self(value: Any) -> Any:
+    """1 and 1.0 are one value."""
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _split(values: str) -> list[str]:

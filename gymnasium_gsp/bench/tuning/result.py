@@ -13,6 +13,7 @@ from gymnasium_gsp.bench.tuning.search import Score, Task
 from gymnasium_gsp.errors import RecipeError
 
 _SHOWN = 10  # candidates of a ranking
+_CLEAR = 2.0  # standard errors of a gain
 
 
 def check_preset(path: Path) -> Path:
@@ -45,6 +46,7 @@ def ranking(scores: Sequence[Score], winner: Score, fresh: Score, defaults: Scor
         f"best: {named(winner.candidate)}",
         f"on fresh episodes: {_number(fresh)}; without what was tried: {_number(defaults)}",
         f"gain there, episode by episode: {_gain(fresh, defaults)}",
+        *_doubt(fresh, defaults),
     ]
 
 
@@ -90,6 +92,13 @@ def _table(name: str, score: Score) -> dict[str, Value]:
 def _gain(fresh: Score, defaults: Score) -> str:
     mean, error = fresh.gain(defaults)
     return f"{mean:+.4f}" + ("" if error is None else f" ({error:.4f})")
+
+
+def _doubt(fresh: Score, defaults: Score) -> list[str]:
+    mean, error = fresh.gain(defaults)
+    if error is not None and mean > _CLEAR * error:
+        return []
+    return ["that is no clear gain: what was found may be luck; keep the defaults, or give more --runs"]
 
 
 def _number(score: Score) -> str:

@@ -16,8 +16,8 @@ from gymnasium_gsp.bench.protocol import Run
 from gymnasium_gsp.bench.runner import play
 from gymnasium_gsp.bench.store import Store
 from gymnasium_gsp.bench.tuning.candidates import GRID, choices_of, combinations, named, options_of
-from gymnasium_gsp.bench.tuning.result import write_preset
-from gymnasium_gsp.bench.tuning.search import Task, best, try_afresh, try_all
+from gymnasium_gsp.bench.tuning.result import ranking, write_preset
+from gymnasium_gsp.bench.tuning.search import Score, Task, best, try_afresh, try_all
 from gymnasium_gsp.bench.workers import start_workers
 from gymnasium_gsp.cli import app
 from gymnasium_gsp.ingredients import Cautious, FixedHorizon, Sweep
@@ -39,11 +39,20 @@ def test_the_default_grid_has_the_options_that_the_algorithm_takes():
 
 
 def test_values_are_read_as_settings_are_and_calls_are_not_cut():
-    choices = choices_of("gs-power-uct", ["p=1, inf", "decision=Sweep(), Sweep(Cautious(0.3, 'range'))"][:1])
+    choices = choices_of("gs-power-uct", ["p=1, inf, 1.0"])
     assert [options_of(candidate) for candidate in combinations(choices)] == [{"p": 1}, {"p": math.inf}]
     choices = choices_of("gs-power-uct", ["horizon=FixedHorizon(3),FixedHorizon(5)", "decision=Sweep(Cautious(0.3))"])
     assert options_of(combinations(choices)[1]) == {"horizon": FixedHorizon(5), "decision": Sweep(Cautious(0.3))}
     assert named(combinations(choices)[0]) == "horizon=FixedHorizon(3), decision=Sweep(Cautious(0.3))"
+
+
+def test_a_gain_that_may_be_luck_is_called_so():
+    defaults = Score((), 0.5, 0.1, 3, (0.4, 0.5, 0.6))
+    clear = Score((("c", "1"),), 0.8, 0.1, 3, (0.7, 0.8, 0.9))
+    lucky = Score((("c", "1"),), 0.6, 0.3, 3, (0.3, 0.5, 1.0))
+    assert not any("no clear gain" in line for line in ranking([clear], clear, clear, defaults))
+    for found in (lucky, defaults):
+        assert "no clear gain" in ranking([clear], clear, found, defaults)[-1]
 
 
 @pytest.mark.parametrize(
