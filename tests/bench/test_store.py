@@ -4,37 +4,12 @@ import multiprocessing
 
 import numpy as np
 import pytest
+from stored_rows import CELL_A, CELL_B, rows
 
 from gymnasium_gsp import RecipeError
 from gymnasium_gsp.bench.protocol import Episode
 from gymnasium_gsp.bench.store import Cell, Row, Store, StoreError
 from gymnasium_gsp.bench.store_file import CELL, EPISODE
-
-CELL_A = Cell("GSP/FrozenLake-v0", "uct", "paper", 16, 0)
-CELL_B = Cell("GSP/FrozenLake-v0", "uct", None, 16, 0)
-
-
-def rows(cell=CELL_A, indices=range(5), **changes):
-    numbers = {"decisions": 7, "simulations": 112, "model_steps": 900, "nodes": 40, "seconds": 0.125, "optimum": None}
-    return [
-        Row(cell, Episode(index, 0.5 * index, **{**numbers, **changes}), "Recipe()", "{}", "{}") for index in indices
-    ]
-
-
-def content(path):
-    return path.read_bytes()
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "results.sqlite"
-
-
-@pytest.fixture
-def filled(path):
-    with Store(path) as store:
-        store.add(rows())
-    return path
 
 
 def test_columns_are_the_fields_of_a_row():
@@ -111,7 +86,7 @@ def test_unknown_fields_get_the_nearest(filled):
 
 
 def test_a_reader_creates_and_changes_nothing(path, filled):
-    before = content(filled)
+    before = filled.read_bytes()
     missing = path.with_name("missing.sqlite")
     with pytest.raises(StoreError, match="there is no store"):
         Store(missing, read_only=True)
@@ -120,7 +95,7 @@ def test_a_reader_creates_and_changes_nothing(path, filled):
         assert store.rows() == rows()
         with pytest.raises(StoreError, match="readonly"):
             store.add(rows(indices=[9]))
-    assert content(filled) == before
+    assert filled.read_bytes() == before
 
 
 def test_odd_names_of_files(tmp_path):

@@ -6,37 +6,11 @@ import threading
 import time
 
 import pytest
+from stored_rows import CELL_A, rows
 
 from gymnasium_gsp.bench import store_file
-from gymnasium_gsp.bench.protocol import Episode
-from gymnasium_gsp.bench.store import Cell, Row, Store, StoreError
+from gymnasium_gsp.bench.store import Store, StoreError
 from gymnasium_gsp.bench.store_file import APPLICATION_ID, COLUMNS
-
-CELL_A = Cell("GSP/FrozenLake-v0", "uct", "paper", 16, 0)
-CELL_B = Cell("GSP/FrozenLake-v0", "uct", None, 16, 0)
-
-
-def rows(cell=CELL_A, indices=range(5), **changes):
-    numbers = {"decisions": 7, "simulations": 112, "model_steps": 900, "nodes": 40, "seconds": 0.125, "optimum": None}
-    return [
-        Row(cell, Episode(index, 0.5 * index, **{**numbers, **changes}), "Recipe()", "{}", "{}") for index in indices
-    ]
-
-
-def content(path):
-    return path.read_bytes()
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "results.sqlite"
-
-
-@pytest.fixture
-def filled(path):
-    with Store(path) as store:
-        store.add(rows())
-    return path
 
 
 def foreign(path):
@@ -59,13 +33,13 @@ def text(path):
 def cut(path):
     with Store(path) as store:
         store.add(rows(indices=range(500)))
-    path.write_bytes(content(path)[:20_000])
+    path.write_bytes(path.read_bytes()[:20_000])
 
 
 def scratched(path):
     with Store(path) as store:
         store.add(rows(indices=range(500)))
-    data = bytearray(content(path))
+    data = bytearray(path.read_bytes())
     data[4096:12288] = b"\xff" * 8192
     path.write_bytes(bytes(data))
 
@@ -90,11 +64,11 @@ def without_a_column(path):
 )
 def test_other_files_are_refused_by_name_and_left_as_they_were(path, make, words, read_only):
     make(path)
-    before = content(path)
+    before = path.read_bytes()
     with pytest.raises(StoreError, match=words) as refused:
         Store(path, read_only=read_only)
     assert str(path) in str(refused.value)
-    assert content(path) == before
+    assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
@@ -102,7 +76,7 @@ def test_an_empty_file_is_a_new_store(path):
     path.touch()
     with Store(path, read_only=True) as store:
         assert store.rows() == []
-    assert content(path) == b""
+    assert path.read_bytes() == b""
     with Store(path) as store:
         assert store.add(rows()) == 5
 
@@ -129,7 +103,7 @@ def open_without_powers(path):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX permissions")
 @pytest.mark.parametrize("name", ["results.sqlite", "new.sqlite"])
 def test_a_place_that_cannot_be_written_is_refused(filled, name):
-    before = content(filled)
+    before = filled.read_bytes()
     filled.chmod(0o444)
     outside = [folder for folder in filled.parents[1:] if folder.name.startswith(("pytest-", "popen-"))]
     for folder in outside:
@@ -140,7 +114,7 @@ def test_a_place_that_cannot_be_written_is_refused(filled, name):
     process.join()
     filled.parent.chmod(0o755)
     assert process.exitcode == 7
-    assert content(filled) == before
+    assert filled.read_bytes() == before
 
 
 def old_file(path):
@@ -183,10 +157,10 @@ def add_machine(connection):
 def test_an_older_schema_is_migrated(path, monkeypatch, read_only):
     monkeypatch.setattr(store_file, "MIGRATIONS", [add_machine])
     old_file(path)
-    before = content(path)
+    before = path.read_bytes()
     with Store(path, read_only=read_only) as store:
         assert store.rows() == rows(indices=[0])
-    assert (content(path) == before) is read_only
+    assert (path.read_bytes() == before) is read_only
     with Store(path) as store:
         assert store.rows() == rows(indices=[0])
     assert store_file.schema_version() == 2
@@ -199,10 +173,10 @@ def test_a_migration_that_fails_changes_nothing(path, monkeypatch):
 
     monkeypatch.setattr(store_file, "MIGRATIONS", [fails_late])
     old_file(path)
-    before = content(path)
+    before = path.read_bytes()
     with pytest.raises(StoreError, match="no such table"):
         Store(path)
-    assert content(path) == before
+    assert path.read_bytes() == before
 
 
 def test_a_locked_store_is_refused_after_a_while(filled):
