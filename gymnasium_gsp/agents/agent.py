@@ -100,7 +100,7 @@ class Agent:
         if self._begins_episode(root):
             self._begin_episode(root)
         search = self._bound_search(root)
-        same_root = self._last is not None and not self._acted and self._stands_still(root)
+        same_root = self._stands_still(root) and (not self._acted or root.clocked)
         self._last, self._acted = root, False
         steps_left = 0 if root.terminated else root.steps_left
         self.result = search.plan(

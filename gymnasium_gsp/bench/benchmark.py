@@ -1,8 +1,9 @@
 """A benchmark: what is missing in the store is played by workers, batch by batch, and kept as it comes."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from gymnasium_gsp.bench.costs import Key
@@ -12,10 +13,24 @@ from gymnasium_gsp.bench.runner import pack, warm
 from gymnasium_gsp.bench.schedule import Schedule
 from gymnasium_gsp.bench.store import Cell, Row, Store, StoreError
 from gymnasium_gsp.bench.workers import Batch, Played, Workers
-from gymnasium_gsp.errors import PlanningError
+from gymnasium_gsp.errors import PlanningError, RecipeError
 
 _KEEP_SECONDS = 2.0  # how long episodes may wait for the next transaction
 _AHEAD = 2  # batches handed in for each worker, so that none waits for this process
+
+
+class UnplayedError(PlanningError):
+    """Some cells could not be played to their end; all others were.
+
+    Attributes:
+        cells: what was raised, by cell.
+    """
+
+    def __init__(self, cells: Mapping[Cell, PlanningError], path: Path) -> None:
+        first, *others = (f"{_named(cell)}, {error}" for cell, error in cells.items())
+        more = f"; nor could {len(others)} more: {'; '.join(map(_named, list(cells)[1:]))}" if others else ""
+        super().__init__(f"a cell could not be played to its end: {first}{more}. All else is in {path}")
+        self.cells = cells
 
 
 @dataclass(frozen=True)
@@ -60,13 +75,22 @@ def check_origins(series: Sequence[Series], store: Store) -> None:
 
 
 def warm_up(series: Sequence[Series]) -> None:
-    """Compile everything into the cache, once, so that no worker has to."""
+    """Compile everything into the cache, once, so that no worker has to.
+
+    Raises:
+        RecipeError: for options that do not go together, which some planners see only when they plan.
+    """
     seen = set()
     for one in series:
         compiled = (one.cell.env, one.recipe)
         if compiled not in seen:
             seen.add(compiled)
-            warm(one.run)
+            try:
+                warm(one.run)
+            except RecipeError:
+                raise
+            except Exception:
+                continue  # an environment that fails will fail when it is played, which says where and ends no other
 
 
 def missing(series: Sequence[Series], store: Store) -> list[list[int]]:
@@ -81,7 +105,7 @@ def play_missing(
     modules: Sequence[str] = (),
     watch: Callable[[State], Any] = lambda state: None,
 ) -> int:
-    """Play what is missing in the store; every episode that was played is in it, whatever ends this.
+    """Play what is missing in the store; every batch of episodes that came back is in it, whatever ends this.
 
     Args:
         series: what to play.
@@ -95,8 +119,8 @@ def play_missing(
 
     Raises:
         StoreError: if the store cannot be written.
-        PlanningError: at the end, if an environment or a search has raised something, or a batch lost its worker again
-            and again.  The other cells have been played by then.
+        UnplayedError: at the end, if an environment or a search has raised something, or a batch has lost its worker
+            again and again.  The other cells have been played by then.
     """
     return _Benchmark(series, store, workers, modules, watch).play()
 
@@ -120,7 +144,7 @@ class _Benchmark:
         self._before = self._total - sum(map(len, indices))
         self._played = 0
         self._handed_in = 0
-        self._failed: dict[int, PlanningError] = {}
+        self._failed: dict[Cell, PlanningError] = {}
         self._rows: list[Row] = []
         self._begun = self._kept = time.monotonic()
 
@@ -135,7 +159,7 @@ class _Benchmark:
         finally:
             self._store.add(self._rows)
         if self._failed:
-            self._fail()
+            raise UnplayedError(self._failed, self._store.path) from next(iter(self._failed.values()))
         return self._played
 
     def _hand_in(self) -> None:
@@ -145,11 +169,11 @@ class _Benchmark:
             self._handed_in += 1
 
     def _take(self, number: int, played: Played) -> None:
-        which = self._schedule.take_back(number, played.seconds)
+        which = self._schedule.take_back(number, len(played.episodes), played.seconds)
         series = self._series[which]
         if played.failure is not None:
             self._schedule.give_up(which)
-            self._failed.setdefault(which, played.failure)
+            self._failed.setdefault(series.cell, played.failure)
         self._rows += [
             Row(series.cell, episode, series.recipe, played.versions, played.machine) for episode in played.episodes
         ]
@@ -159,14 +183,6 @@ class _Benchmark:
             self._store.add(rows)
             self._kept = time.monotonic()
         self._watch(self._state(series.cell))
-
-    def _fail(self) -> None:
-        cells = [_named(self._series[which].cell) for which in self._failed]
-        first = next(iter(self._failed.values()))
-        others = f" So do {len(cells) - 1} more: {'; '.join(cells[1:])}." if cells[1:] else ""
-        raise PlanningError(
-            f"a cell could not be played to its end. {first}.{others} All else is in {self._store.path}"
-        ) from first
 
     def _state(self, cell: Cell | None) -> State:
         return State(
@@ -179,7 +195,8 @@ class _Benchmark:
 
 
 def _named(cell: Cell) -> str:
-    return f"{cell.env}, {cell.algorithm}, {cell.budget} simulations"
+    more = [part for part in (cell.preset and f"preset {cell.preset}", cell.options, cell.env_options) if part]
+    return ", ".join([cell.env, cell.algorithm, f"{cell.budget} simulations", *more])
 
 
 def _key(series: Series) -> Key:

@@ -7,8 +7,8 @@ clusters' own interfaces are used, which hand a task of a lost worker to another
 import socket
 from typing import Any
 
-from gymnasium_gsp.bench.workers import RETRIES, Batch, Played, play_batch
-from gymnasium_gsp.errors import PlanningError, RecipeError
+from gymnasium_gsp.bench.workers import RETRIES, Batch, Played, lost_too_often, play_batch, said_by
+from gymnasium_gsp.errors import RecipeError
 
 _PATIENCE = 15.0  # seconds in which a scheduler must answer
 
@@ -67,7 +67,7 @@ class DaskCluster:
             try:
                 found.append((batch.number, future.result()))
             except KilledWorker as error:
-                raise PlanningError(f"episodes of a batch have lost their worker too often: {error}") from error
+                found.append((batch.number, lost_too_often(batch, said_by(error))))
         return found
 
     def close(self) -> None:
@@ -119,7 +119,7 @@ class RayCluster:
             except self._ray.exceptions.RayTaskError as error:
                 raise error.cause from error
             except self._ray.exceptions.RayError as error:
-                raise PlanningError(f"episodes of a batch have lost their worker too often: {error}") from error
+                found.append((batch.number, lost_too_often(batch, said_by(error))))
         return found
 
     def close(self) -> None:

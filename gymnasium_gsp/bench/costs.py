@@ -1,7 +1,7 @@
-"""What an episode of each cell of a benchmark costs: measured, or scaled from its neighbours."""
+"""What an episode of each series of a benchmark costs: measured, or scaled from its neighbours."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 
 Key = tuple[str, str, int]
 """(environment, algorithm, budget)."""
@@ -10,32 +10,45 @@ _STEEPEST = (0.3, 2.0)  # bounds on how time may grow with the budget, against n
 
 
 class Costs:
-    """Seconds an episode takes, by environment, algorithm and budget, from those that were played."""
+    """Seconds an episode of each series takes, from those that were played.
 
-    def __init__(self) -> None:
-        self._played: dict[tuple[str, str], dict[int, tuple[int, float]]] = {}
+    Args:
+        keys: environment, algorithm and budget of each series; several may have one key, and differ in other options.
+    """
 
-    def record(self, key: Key, episodes: int, seconds: float) -> None:
-        """Take note of episodes that were played one after the other."""
-        env, algorithm, budget = key
-        budgets = self._played.setdefault((env, algorithm), {})
-        before, spent = budgets.get(budget, (0, 0.0))
-        budgets[budget] = before + episodes, spent + seconds
+    def __init__(self, keys: Sequence[Key]) -> None:
+        self._keys = keys
+        self._own: dict[int, tuple[int, float]] = {}
+        self._groups: dict[tuple[str, ...], dict[int, tuple[int, float]]] = {}
 
-    def measured(self, key: Key) -> bool:
-        """Whether an episode of this cell has been played."""
-        env, algorithm, budget = key
-        return budget in self._played.get((env, algorithm), {})
+    def record(self, series: int, episodes: int, seconds: float) -> None:
+        """Take note of episodes, at least one, that were played one after the other."""
+        _add(self._own, series, episodes, seconds)
+        for group in self._neighbours(series):
+            _add(self._groups.setdefault(group, {}), self._keys[series][2], episodes, seconds)
 
-    def seconds(self, key: Key) -> float | None:
+    def measured(self, series: int) -> bool:
+        """Whether an episode of this series has been played."""
+        return series in self._own
+
+    def seconds(self, series: int) -> float | None:
         """Seconds of an episode: the mean if some were played, or else scaled; None where nothing says anything."""
-        env, algorithm, budget = key
-        own = self._played.get((env, algorithm))
-        if own:
-            return _mean(own[budget]) if budget in own else _scaled([own], budget)
-        same = [budgets for (_, name), budgets in self._played.items() if name == algorithm]
-        neighbours = same or list(self._played.values())
-        return _scaled(neighbours, budget) if neighbours else None
+        if series in self._own:
+            return _mean(self._own[series])
+        for group in self._neighbours(series):
+            if group in self._groups:
+                return _scaled(self._groups[group], self._keys[series][2])
+        return None
+
+    def _neighbours(self, series: int) -> tuple[tuple[str, ...], ...]:
+        """The same algorithm in the same environment, the same algorithm, all: who says most comes first."""
+        env, algorithm, _ = self._keys[series]
+        return (env, algorithm), (algorithm,), ()
+
+
+def _add(sums: dict[int, tuple[int, float]], place: int, episodes: int, seconds: float) -> None:
+    before, spent = sums.get(place, (0, 0.0))
+    sums[place] = before + episodes, spent + seconds
 
 
 def _mean(played: tuple[int, float]) -> float:
@@ -43,14 +56,10 @@ def _mean(played: tuple[int, float]) -> float:
     return max(seconds, 1e-6) / episodes
 
 
-def _scaled(neighbours: Iterable[dict[int, tuple[int, float]]], budget: int) -> float:
+def _scaled(budgets: Mapping[int, tuple[int, float]], budget: int) -> float:
     """The power law through the two nearest budgets, or in proportion to the budget if there is only one."""
-    points: dict[int, list[float]] = {}
-    for budgets in neighbours:
-        for other, played in budgets.items():
-            points.setdefault(other, []).append(math.log(_mean(played)))
-    nearest = sorted(points, key=lambda other: abs(math.log(other / budget)))[:2]
-    level = {other: sum(points[other]) / len(points[other]) for other in nearest}
+    nearest = sorted(budgets, key=lambda other: abs(math.log(other / budget)))[:2]
+    level = {other: math.log(_mean(budgets[other])) for other in nearest}
     slope = 1.0
     if len(nearest) == 2:
         a, b = nearest

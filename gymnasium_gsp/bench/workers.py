@@ -14,13 +14,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from gymnasium_gsp.bench.protocol import Episode, budget_value, check_count
+from gymnasium_gsp.bench.protocol import Episode, check_count
 from gymnasium_gsp.bench.provenance import machine, versions
 from gymnasium_gsp.bench.runner import play_episode, unpack
 from gymnasium_gsp.errors import PlanningError, RecipeError, unknown_name
-from gymnasium_gsp.search.budget import as_budget
 
 BACKENDS = ("local", "dask", "ray")
+_LONGEST_MESSAGE = 500
 RETRIES = 3  # how often the same batch may lose its worker before it is taken for the reason
 
 
@@ -74,18 +74,34 @@ class Workers(Protocol):
 
 def play_batch(parcel: bytes, indices: Sequence[int]) -> Played:
     """Play some episodes of a run, in whatever process this is, up to the first that raises something."""
-    run = unpack(parcel)
-    begun, episodes, failure = time.perf_counter(), [], None
-    for index in indices:
-        try:
+    begun, episodes, failure, where = time.perf_counter(), [], None, "before the first episode"
+    try:
+        run = unpack(parcel)
+        begun = time.perf_counter()
+        for index in indices:
+            where = f"episode {index}"
             episodes.append(play_episode(run, index))
-        except Exception as error:
-            spent = budget_value(as_budget(run.budget))
-            where = f"{run.env}, {run.agent}, {spent} simulations, episode {index}"
-            failure = PlanningError(f"{where}: {type(error).__name__}: {error}")
-            failure.add_note(traceback.format_exc())
-            break
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit too: an environment may end its episode, not the benchmark
+        failure = PlanningError(f"{where}: {said_by(error)}")
+        failure.add_note(traceback.format_exc())
     return Played(tuple(episodes), time.perf_counter() - begun, versions(), machine(), failure)
+
+
+def said_by(error: BaseException) -> str:
+    """An exception in one line of bearable length, whatever it does when it is asked."""
+    words = " ".join("".join(traceback.format_exception_only(error)).split())
+    return words if len(words) <= _LONGEST_MESSAGE else f"{words[:_LONGEST_MESSAGE]} ..."
+
+
+def lost_too_often(batch: Batch, error: object) -> Played:
+    """What comes of a batch that has lost its worker again and again."""
+    failure = PlanningError(
+        f"episodes {batch.indices[0]} to {batch.indices[-1]} have lost their worker {RETRIES + 1} times; it may lack "
+        f"memory, or the environment ends its process: {error}"
+    )
+    return Played((), 0.0, "", "", failure)
 
 
 def check_workers(backend: str, jobs: int | None, address: str | None) -> None:
@@ -122,26 +138,6 @@ def start_workers(backend: str = "local", jobs: int | None = None, address: str 
     return DaskCluster(jobs, address) if backend == "dask" else RayCluster(jobs, address)
 
 
-class Retries:
-    """How often each batch has lost its worker."""
-
-    def __init__(self) -> None:
-        self._lost: dict[int, int] = {}
-
-    def lost(self, batch: Batch, error: BaseException | None = None) -> None:
-        """Count a loss.
-
-        Raises:
-            PlanningError: if the same batch has lost its worker too often to be played once more.
-        """
-        self._lost[batch.number] = self._lost.get(batch.number, 0) + 1
-        if self._lost[batch.number] > RETRIES:
-            raise PlanningError(
-                f"episodes {batch.indices[0]} to {batch.indices[-1]} of a cell have lost their worker "
-                f"{self._lost[batch.number]} times; it may lack memory, or the environment ends its process"
-            ) from error
-
-
 class _Here:
     """This process alone."""
 
@@ -162,11 +158,17 @@ class _Here:
 
 
 class _Local:
-    """Processes of this machine: joblib's executor, without the part of joblib that gives up when one is lost."""
+    """Processes of this machine: joblib's executor, without the part of joblib that gives up when one is lost.
+
+    When a process is lost, all are, and nobody says whose batch it was.  So those that were being played are tried
+    again one at a time, with nothing beside them, and only then a loss counts.
+    """
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._retries = Retries()
+        self._lost: dict[int, int] = {}
+        self._suspects: list[Batch] = []
+        self._later: list[Batch] = []
         self._waiting: dict[Any, Batch] = {}
         self._executor = self._start()
 
@@ -176,15 +178,27 @@ class _Local:
         return ProcessPoolExecutor(self.size, initializer=_leave_with, initargs=(os.getpid(),))
 
     def submit(self, batch: Batch) -> None:
+        if self._suspects:
+            self._later.append(batch)
+        else:
+            self._hand_in(batch)
+
+    def _hand_in(self, batch: Batch) -> None:
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
-        try:
-            with _deaf():
-                future = self._executor.submit(play_batch, batch.parcel, batch.indices)
-            self._waiting[future] = batch
-        except BrokenProcessPool as error:
-            self._start_anew(error)
-            self.submit(batch)
+        for _ in range(RETRIES + 1):
+            try:
+                with _deaf():
+                    future = self._executor.submit(play_batch, batch.parcel, batch.indices)
+                self._waiting[future] = batch
+                return
+            except BrokenProcessPool as error:
+                broken = error
+            if self._waiting and not self._suspects:  # those that wait will tell what is broken
+                self._later.append(batch)
+                return
+            self._renew()
+        raise PlanningError(f"no process stays alive on this machine, even before it plays: {said_by(broken)}")
 
     def first_done(self) -> list[tuple[int, Played]]:
         from concurrent.futures import FIRST_COMPLETED, wait
@@ -199,23 +213,49 @@ class _Local:
                     found.append((self._waiting[future].number, future.result()))
                     del self._waiting[future]
             except BrokenProcessPool as error:
-                self._start_anew(error)
+                found += self._lose(error)
+                self._renew()
+                self._hand_in_next()
+            else:
+                self._go_on()
             if found:
                 return found
 
-    def _start_anew(self, error: BaseException) -> None:
-        """New processes, with everything that was not finished; the batches at the front were being played."""
+    def _lose(self, error: BaseException) -> list[tuple[int, Played]]:
+        """Take back what was handed in; a batch that was alone and has been lost too often is given up."""
         lost = sorted(
             (batch for future, batch in self._waiting.items() if not _finished(future)),
             key=lambda batch: batch.number,
         )
         self._waiting = {future: batch for future, batch in self._waiting.items() if _finished(future)}
+        if not self._suspects:
+            self._suspects, self._later = lost[: self.size], lost[self.size :] + self._later
+            return []
+        suspect = self._suspects[0]
+        self._lost[suspect.number] = self._lost.get(suspect.number, 0) + 1
+        if self._lost[suspect.number] <= RETRIES:
+            return []
+        del self._suspects[0]
+        return [(suspect.number, lost_too_often(suspect, said_by(error)))]
+
+    def _renew(self) -> None:
         self._executor.shutdown(wait=False, kill_workers=True)
         self._executor = self._start()
-        for batch in lost[: self.size]:
-            self._retries.lost(batch, error)
-        for batch in lost:
-            self.submit(batch)
+
+    def _go_on(self) -> None:
+        """Where nobody plays, whoever was alone has come back, and is cleared."""
+        if not self._waiting:
+            del self._suspects[:1]
+            self._hand_in_next()
+
+    def _hand_in_next(self) -> None:
+        """The next suspect alone; all the others once there is none."""
+        if self._suspects:
+            self._hand_in(self._suspects[0])
+            return
+        later, self._later = self._later, []
+        for batch in later:
+            self._hand_in(batch)
 
     def close(self) -> None:
         self._executor.shutdown(wait=True, kill_workers=True)

@@ -91,7 +91,7 @@ def tune(
                 else:
                     scores = _optuna(task, choices, trials, store, episodes, workers)
                 if not scores:
-                    raise RecipeError("no trial was complete, as said above; give other values, or more trials")
+                    raise RecipeError("no candidate was complete, as said above; give other values, or more trials")
                 winner = best(scores)
                 print("fresh episodes for the best and for the defaults", flush=True)
                 with watching(2 * len(task.budgets) * task.runs) as watch:
@@ -109,12 +109,17 @@ def tune(
 
 def _grid(task: "Task", candidates: "Sequence[Candidate]", episodes: "Store", workers: "Workers") -> "list[Score]":
     from gymnasium_gsp.bench.progress import watching
+    from gymnasium_gsp.bench.tuning.candidates import named
     from gymnasium_gsp.bench.tuning.search import try_all
 
     total = len(candidates) * len(task.budgets) * task.runs
     print(f"{len(candidates)} candidates, {total:,} episodes", flush=True)
     with watching(total) as watch:
-        return try_all(task, candidates, episodes, workers, watch)
+        found = try_all(task, candidates, episodes, workers, watch)
+    for candidate, result in zip(candidates, found, strict=True):
+        if isinstance(result, str):
+            print(f"{named(candidate)}: given up, {result}", file=sys.stderr, flush=True)
+    return [result for result in found if not isinstance(result, str)]
 
 
 def _optuna(

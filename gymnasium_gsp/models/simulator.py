@@ -117,10 +117,14 @@ class SimulatorModel:
         """The legal actions of the sibling's present state."""
         assert self._mask is not None
         given = self._mask(info)
-        name = (given.dtype, given.tobytes()) if type(given) is np.ndarray else None
+        named = type(given) is np.ndarray and given.dtype.kind in "bui"  # the bytes of others may be addresses
+        name = (given.dtype, given.tobytes()) if named else None
         if name in self._masks_met:
             return self._masks_met[name]
-        mask = np.asarray(given).reshape(-1)
+        try:
+            mask = np.asarray(given).reshape(-1)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise PlanningError(f"{self.name}: an action mask is no array of numbers: {error}") from error
         if len(mask) != self.actions:
             raise PlanningError(f"{self.name}: an action mask has {len(mask)} entries for {self.actions} actions")
         if mask.dtype != bool and not ((mask == 0) | (mask == 1)).all():

@@ -86,10 +86,10 @@ class SearchResult:
         seconds: wall-clock time of this decision.
         nodes: nodes that the simulations of this decision added.
         graph_size: nodes stored at its end.
-        inherited: visits that the root had before this decision, from a graph that was kept.
         stopped_by: "simulations", "model_steps", "seconds", "nodes", "callback", or "terminal" where there was nothing
             to search.
         at_cap: whether the node store was full, so that the search went on without adding nodes.
+        inherited: visits that the root had before this decision, from a graph that was kept.
     """
 
     action: int
@@ -101,6 +101,6 @@ class SearchResult:
     seconds: float
     nodes: int
     graph_size: int
-    inherited: int
     stopped_by: str
     at_cap: bool = False
+    inherited: int = 0

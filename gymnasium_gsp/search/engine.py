@@ -329,7 +329,6 @@ class Search:
             seconds=time.perf_counter() - begun,
             nodes=0,
             graph_size=int(self.tally[at.NODES]),
-            inherited=0,
             stopped_by="terminal",
         )
 

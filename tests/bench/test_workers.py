@@ -10,10 +10,10 @@ from gymnasium_gsp.bench.grid import Grid, series_of
 from gymnasium_gsp.bench.protocol import Run
 from gymnasium_gsp.bench.runner import play
 from gymnasium_gsp.bench.store import Store
-from gymnasium_gsp.bench.workers import BACKENDS, Batch, Retries, start_workers
+from gymnasium_gsp.bench.workers import BACKENDS, start_workers
 
 OWN = """
-import contextlib, os, pathlib, signal
+import contextlib, multiprocessing, os, pathlib, signal
 import gymnasium as gym
 from gymnasium_gsp.agents.registry import algorithm
 from gymnasium_gsp.agents.uct import uct
@@ -37,8 +37,34 @@ class BrokenLake(FrozenLakeEnv):
         return super().reset(seed=seed, options=options)
 
 
+class DeadlyLake(FrozenLakeEnv):
+    def reset(self, *, seed=None, options=None):
+        if multiprocessing.current_process().name != "MainProcess":
+            os._exit(3)
+        return super().reset(seed=seed, options=options)
+
+
+class ExitingLake(FrozenLakeEnv):
+    def step(self, action):
+        raise SystemExit(0)
+
+
+class Mute(Exception):
+    def __init__(self, one, other):
+        self.file = open(os.devnull)
+
+    def __str__(self):
+        raise RuntimeError
+
+
+class MuteLake(FrozenLakeEnv):
+    def step(self, action):
+        raise Mute(1, 2)
+
+
+for kind in (BrokenLake, DeadlyLake, ExitingLake, MuteLake):
+    gym.register(f"{{kind.__name__}}-v0", kind, max_episode_steps=6)
 gym.register("OwnedLake-v0", Lake, max_episode_steps=6)
-gym.register("BrokenLake-v0", BrokenLake, max_episode_steps=6)
 
 
 @algorithm("own-uct", "nobody", {{}})
@@ -61,8 +87,8 @@ def own(tmp_path, monkeypatch):
     import gymnasium as gym
 
     ALGORITHMS.pop("own-uct", None)
-    for name in ("OwnedLake-v0", "BrokenLake-v0"):
-        gym.registry.pop(name, None)
+    for kind in ("Owned", "Broken", "Deadly", "Exiting", "Mute"):
+        gym.registry.pop(f"{kind}Lake-v0", None)
 
 
 @contextlib.contextmanager
@@ -119,7 +145,7 @@ def test_what_fails_in_one_environment_ends_its_cells_and_no_others(backend, own
     series = series_of([Grid([f"{module}:BrokenLake-v0", f"{module}:OwnedLake-v0"], ["uct"], (4, 8), {"*": 6})])
     warm_up(series)
     path = tmp_path / "results.sqlite"
-    failed = r"episode \d: ZeroDivisionError: the ice is broken. So do 1 more: BrokenLake-v0, uct, [48] simulations"
+    failed = r"episode \d: ZeroDivisionError: the ice is broken; nor could 1 more: BrokenLake-v0, uct, [48] simulations"
     with cluster(backend) as workers, pytest.raises(PlanningError, match=failed) as caught:
         played(path, series, workers, [module])
     assert str(path) in str(caught.value)
@@ -182,12 +208,35 @@ def test_bad_words_for_workers_are_refused():
     assert BACKENDS == ("local", "dask", "ray")
 
 
-def test_a_batch_that_ends_every_worker_is_given_up():
-    retries, batch = Retries(), Batch(3, b"", (4, 5))
-    for _ in range(3):
-        retries.lost(batch)
-    with pytest.raises(PlanningError, match="episodes 4 to 5"):
-        retries.lost(batch)
+def test_a_cell_that_ends_every_worker_is_named_and_ends_no_other(own, tmp_path):
+    """Batches that were played beside it are tried alone, and found innocent."""
+    module, _ = own
+    grid = Grid([f"{module}:DeadlyLake-v0", f"{module}:OwnedLake-v0"], ["uct"], (4, 8, 16), {"*": 6})
+    series = series_of([grid])
+    with (
+        cluster("local") as workers,
+        pytest.raises(PlanningError, match=r"DeadlyLake-v0, uct, \d+ simulations, epis") as caught,
+    ):
+        played(tmp_path / "results.sqlite", series, workers, [module])
+    assert "have lost their worker 4 times" in str(caught.value)
+    assert str(caught.value).count("OwnedLake") == 0
+    with Store(tmp_path / "results.sqlite", read_only=True) as store:
+        assert sum(store.cells().values()) == 18
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_whatever_an_environment_raises_ends_its_cells_and_no_others(own, tmp_path, jobs, seed):
+    """SystemExit, a constructor that fails, exceptions that cannot be told or pickled: none is taken for an end."""
+    module, _ = own
+    names = [f"{module}:{name}-v0" for name in ("ExitingLake", "MuteLake", "BrokenLake", "OwnedLake")]
+    series = series_of([Grid(names, ["uct"], (4,), {"*": 6}, seed=seed)])
+    warm_up(series)
+    path = tmp_path / "results.sqlite"
+    with contextlib.closing(start_workers(jobs=jobs)) as workers, pytest.raises(PlanningError, match="2 more"):
+        played(path, series, workers, [module])
+    with Store(path, read_only=True) as store:
+        assert {cell.env: count for cell, count in store.cells().items()}["OwnedLake-v0"] == 6
 
 
 def test_the_same_episodes_as_a_plain_run(tmp_path):

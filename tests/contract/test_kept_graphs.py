@@ -55,6 +55,22 @@ def test_a_decision_says_what_its_root_inherits(retention):
         assert after.inherited == (executed if retention == "episode" else 0)
 
 
+def test_a_second_decision_in_one_state_inherits_all_of_the_first():
+    """Whether or not the first was asked for by `act`: the clock says that nothing has been executed."""
+    env = gym.make("GSP/FrozenLake-v0")
+    agent = gsp.make_agent("uct", env, budget=100, seed=0, retention="episode")
+    observation, _ = env.reset(seed=0)
+    observation, *_ = env.step(agent.act(observation))
+    for decide in (agent.plan, agent.act):
+        agent.plan(observation)
+        before = agent.result.visit_counts.sum()
+        decide(observation)
+        assert agent.result.inherited - before in (0, 1)  # 1 for the visit that met it as a leaf
+        before = agent.result.visit_counts.sum()
+        agent.plan(observation)
+        assert agent.result.inherited - before in (0, 1)
+
+
 def test_a_tree_goes_on_from_the_most_visited_child_that_fits():
     """On slippery ice several actions lead to one state, and nobody says which was executed."""
     env = gym.make("GSP/FrozenLake-v0")

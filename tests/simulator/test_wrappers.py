@@ -236,12 +236,30 @@ def test_a_state_without_actions_is_named():
         agent.act(*env.reset(seed=0))
 
 
-@pytest.mark.parametrize("mask", [[np.nan, 1.0], [None, True], [0.5, 1.0], [2, 1], ["1", "0"]])
+@pytest.mark.parametrize(
+    "mask", [[np.nan, 1.0], [None, True], [0.5, 1.0], [2, 1], ["1", "0"], np.array([None, 1], object)]
+)
 def test_a_mask_holds_zeros_and_ones(mask):
     env = wrappers.TimeLimit(Stuck(), 12)
     agent = gsp.make_agent("uct", env, budget=50, seed=0, action_mask=lambda raw: mask)
     with pytest.raises(gsp.PlanningError, match="must hold a 1"):
         agent.act(*env.reset(seed=0))
+
+
+def test_a_mask_of_objects_is_read_anew_each_time():
+    """The bytes of such an array are addresses, and addresses are used again."""
+    env = wrappers.TimeLimit(Corridor(), 12)
+    only = {0: [0, 1], 1: [1, 0]}  # to and fro between the first two places
+
+    def mask(raw):
+        return np.array(only[raw.position], object)
+
+    agent = gsp.make_agent("uct", env, budget=50, seed=0, action_mask=mask)
+    observation, info = env.reset(seed=0)
+    for _ in range(8):
+        action = agent.act(observation, info)
+        assert action == 1 - observation
+        observation, *_, info = env.step(action)
 
 
 def test_reward_bounds_make_finite_powers_possible():

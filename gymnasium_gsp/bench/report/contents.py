@@ -96,6 +96,10 @@ def make_report(rows: Sequence[Row], reference: str | None = None) -> Report:
     """
     measured = measure(rows)
     if not measured:
+        if rows:
+            raise RecipeError(
+                f"none of the {len(rows)} episodes in the store has a finite return, so nothing can be said"
+            )
         raise RecipeError("the store has no episodes yet; `gsp bench paper --quick` plays some")
     planners, origin = planners_of(measured), provenance(rows)
     against = reference_planner(planners, reference)

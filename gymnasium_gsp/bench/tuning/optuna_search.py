@@ -7,8 +7,8 @@ store.
 A search that was killed goes on with the trial that it was at, whose episodes are there already; and the sampler is
 seeded anew for each trial, so that what is asked for depends on earlier trials alone and not on interruptions.
 
-A combination of values that the algorithm refuses is a trial that was given up without a mean, which Optuna takes for
-the worst there is and keeps away from.
+A combination of values that the algorithm refuses, or that cannot be played to its end, is a trial that was given up
+without a mean, which Optuna takes for the worst there is and keeps away from.
 """
 
 import warnings
@@ -91,7 +91,8 @@ def _go_on(
     complete = study.get_trials(states=[optuna.trial.TrialState.COMPLETE])
     candidates = dict.fromkeys(tuple((name, trial.params[name]) for name in choices) for trial in complete)
     earlier = [candidate for candidate in candidates if candidate not in found]
-    return [*found.values(), *try_all(task, earlier, store, workers)]
+    again = try_all(task, earlier, store, workers)
+    return [*found.values(), *(score for score in again if isinstance(score, Score))]
 
 
 def _next(optuna: Any, study: Any, seed: int) -> Any:
@@ -113,6 +114,7 @@ def _play(
     except RecipeError as error:
         study.tell(trial, state=pruned)
         return f"refused, {error}"
+    score: Score | str = ""
     for part in range(1, PARTS + 1):
         runs = max(1, task.runs * part // PARTS)
         try:
@@ -122,12 +124,16 @@ def _play(
         except RecipeError:
             study.tell(trial, state=optuna.trial.TrialState.FAIL)
             raise
+        if isinstance(score, str):
+            study.tell(trial, state=pruned)
+            return score
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that a killed process has reported this part already
             trial.report(score.mean, part)
         if part < PARTS and trial.should_prune():
             study.tell(trial, state=pruned)
             return f"given up at {score.mean:.4g} after {runs} of {task.runs} episodes a budget"
+    assert not isinstance(score, str)
     study.tell(trial, score.mean)
     return score
 

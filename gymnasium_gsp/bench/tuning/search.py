@@ -13,10 +13,10 @@ import numpy as np
 from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
 from gymnasium_gsp.agents.registry import find_algorithm, preset_options
 from gymnasium_gsp.agents.values import parse_value
-from gymnasium_gsp.bench.benchmark import State, check_origins, missing, play_missing, warm_up
+from gymnasium_gsp.bench.benchmark import State, UnplayedError, check_origins, missing, play_missing, warm_up
 from gymnasium_gsp.bench.grid import ALL, Grid, Series, series_of
 from gymnasium_gsp.bench.protocol import full_id, standard_error
-from gymnasium_gsp.bench.store import Store
+from gymnasium_gsp.bench.store import Cell, Store
 from gymnasium_gsp.bench.tuning.candidates import Candidate, Choices, named, options_of
 from gymnasium_gsp.bench.workers import Workers
 from gymnasium_gsp.errors import PlanningError, RecipeError
@@ -111,11 +111,10 @@ class Score:
         return float(differences.mean()), standard_error(differences)
 
 
-def score(candidate: Candidate, series: Sequence[Series], store: Store) -> Score:
+def score(candidate: Candidate, series: Sequence[Series], store: Store) -> Score | str:
     """The score of a candidate from the episodes that its cells ask for, all of which the store has.
 
-    Raises:
-        PlanningError: if a return is no finite number, so that nothing can be compared.
+    If a return is no finite number, nothing can be compared, and that is what is returned, in words.
     """
     found = np.full((len(series), series[0].run.episodes), np.nan)
     for place, one in enumerate(series):
@@ -123,7 +122,7 @@ def score(candidate: Candidate, series: Sequence[Series], store: Store) -> Score
             if row.episode.index < one.run.episodes:
                 found[place, row.episode.index] = row.episode.total_reward
     if not np.isfinite(found).all():
-        raise PlanningError(f"{named(candidate) or 'the defaults'}: a return is not a finite number")
+        return "a return is not a finite number"
     returns = found.mean(axis=0)
     mean = float(found.mean(axis=1).mean())
     return Score(candidate, mean, standard_error(returns), found.size, tuple(returns.tolist()))
@@ -136,8 +135,8 @@ def try_all(
     workers: Workers,
     watch: Callable[[State], Any] = lambda state: None,
     runs: int | None = None,
-) -> list[Score]:
-    """Play what the store lacks of some candidates, and score them in their order.
+) -> list[Score | str]:
+    """Play what the store lacks of some candidates, and score them in their order, or say why one has no score.
 
     Raises:
         RecipeError: for options or values that make no sense, before anything is played.
@@ -146,10 +145,17 @@ def try_all(
     series = [_series(task, candidate, runs) for candidate in candidates]
     everything = [one for cells in series for one in cells]
     check_origins(everything, store)
+    unplayed: Mapping[Cell, PlanningError] = {}
     if any(missing(everything, store)):
         warm_up([one for one, left in zip(everything, missing(everything, store), strict=True) if left])
-        play_missing(everything, store, workers, task.modules, watch)
-    return [score(candidate, cells, store) for candidate, cells in zip(candidates, series, strict=True)]
+        try:
+            play_missing(everything, store, workers, task.modules, watch)
+        except UnplayedError as error:
+            unplayed = error.cells
+    return [
+        next((str(unplayed[one.cell]) for one in cells if one.cell in unplayed), None) or score(candidate, cells, store)
+        for candidate, cells in zip(candidates, series, strict=True)
+    ]
 
 
 def check_values(task: Task, choices: Choices) -> None:
@@ -180,8 +186,19 @@ def try_afresh(
     workers: Workers,
     watch: Callable[[State], Any] = lambda state: None,
 ) -> list[Score]:
-    """The same with episodes of another seed: what a winner is worth, which its own selection flatters."""
-    return try_all(replace(task, seed=task.seed + 1), candidates, store, workers, watch)
+    """The same with episodes of another seed: what a winner is worth, which its own selection flatters.
+
+    Raises:
+        PlanningError: if one of them could not be played to its end.
+    """
+    found = []
+    for candidate, result in zip(
+        candidates, try_all(replace(task, seed=task.seed + 1), candidates, store, workers, watch), strict=True
+    ):
+        if isinstance(result, str):
+            raise PlanningError(f"{named(candidate) or 'the defaults'}: {result}")
+        found.append(result)
+    return found
 
 
 def best(scores: Sequence[Score]) -> Score:

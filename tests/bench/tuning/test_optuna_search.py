@@ -45,6 +45,19 @@ def test_a_search_that_was_stopped_goes_on(tmp_path, monkeypatch):
         refused("cannot be used as Optuna's storage", optuna_search.search, TASK, choices, 1, foreign, store, workers)
 
 
+def test_what_cannot_be_played_is_given_up_and_the_search_goes_on(tmp_path, failing_lake):
+    task, choices, said = Task(failing_lake, "uct", (4,), runs=8), {"c": ("0.1", "0.5", "1.0", "2.0")}, []
+    with Store(tmp_path / "t.sqlite") as store, contextlib.closing(start_workers("local", 1)) as workers:
+        scores = optuna_search.search(
+            task, choices, 3, tmp_path / "o.sqlite", store, workers, lambda done, result: said.append((done, result))
+        )
+        assert scores == []
+        assert [done for done, _ in said] == [1, 2, 3]
+        assert all("the ice is broken" in words for _, words in said)
+        again = optuna_search.search(task, choices, 3, tmp_path / "o.sqlite", store, workers)
+        assert again == []
+
+
 def test_an_interrupted_search_asks_for_what_an_unbroken_one_asks_for(tmp_path, monkeypatch):
     """Stopped after two trials, and again in the middle of the fourth: the same trials with the same values follow."""
     task = Task("FourRooms", "uct", (4,), runs=5)

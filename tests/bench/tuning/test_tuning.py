@@ -46,6 +46,34 @@ def test_values_are_read_as_settings_are_and_calls_are_not_cut():
     assert named(combinations(choices)[0]) == "horizon=FixedHorizon(3), decision=Sweep(Cautious(0.3))"
 
 
+def test_a_candidate_that_cannot_be_played_has_a_reason_and_no_score(tmp_path, failing_lake):
+    task, candidates = Task(failing_lake, "uct", (4,), runs=8), combinations({"c": ("0.1", "1.0")})
+    with Store(tmp_path / "t.sqlite") as store:
+        found = try_all(task, candidates, store, start_workers("local", 1))
+        assert all("episode" in words and "the ice is broken" in words for words in found)
+        with pytest.raises(gsp.PlanningError, match=r"c=0\.1: episode .*the ice is broken"):
+            try_afresh(task, candidates, store, start_workers("local", 1))
+    command = [
+        "tune",
+        failing_lake,
+        "--agent",
+        "uct",
+        "--budgets",
+        "4",
+        "--runs",
+        "8",
+        "--try",
+        "c=0.1,1",
+        "--jobs",
+        "1",
+    ]
+    answer = CliRunner().invoke(app, [*command, "--store", str(tmp_path / "u.sqlite"), "-o", str(tmp_path / "p.toml")])
+    assert answer.exit_code == 2
+    assert answer.stderr.count("given up, episode") == 2
+    assert "no candidate was complete" in answer.stderr
+    assert not (tmp_path / "p.toml").exists()
+
+
 def test_a_gain_that_may_be_luck_is_called_so():
     defaults = Score((), 0.5, 0.1, 3, (0.4, 0.5, 0.6))
     clear = Score((("c", "1"),), 0.8, 0.1, 3, (0.7, 0.8, 0.9))
