@@ -7,7 +7,7 @@ clusters' own interfaces are used, which hand a task of a lost worker to another
 import socket
 from typing import Any
 
-from gymnasium_gsp.bench.workers import RETRIES, Batch, Played, lost_too_often, play_batch, said_by
+from gymnasium_gsp.bench.workers import RETRIES, Batch, Played, lost_too_often, play_batch
 from gymnasium_gsp.errors import RecipeError
 
 _PATIENCE = 15.0  # seconds in which a scheduler must answer
@@ -66,8 +66,8 @@ class DaskCluster:
             batch = self._waiting.pop(future)
             try:
                 found.append((batch.number, future.result()))
-            except KilledWorker as error:
-                found.append((batch.number, lost_too_often(batch, said_by(error))))
+            except KilledWorker:
+                found.append((batch.number, lost_too_often(batch)))
         return found
 
     def close(self) -> None:
@@ -118,8 +118,8 @@ class RayCluster:
                 found.append((batch.number, self._ray.get(reference)))
             except self._ray.exceptions.RayTaskError as error:
                 raise error.cause from error
-            except self._ray.exceptions.RayError as error:
-                found.append((batch.number, lost_too_often(batch, said_by(error))))
+            except self._ray.exceptions.RayError:
+                found.append((batch.number, lost_too_often(batch)))
         return found
 
     def close(self) -> None:

@@ -110,6 +110,8 @@ class Schedule:
 
     def remaining(self) -> float | None:
         """Seconds until everything is played; None before anything was measured."""
+        if not self and not self._out:
+            return 0.0
         survey = self._look()
         if survey.work == math.inf:
             return None

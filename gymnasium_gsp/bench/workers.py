@@ -95,11 +95,11 @@ def said_by(error: BaseException) -> str:
     return words if len(words) <= _LONGEST_MESSAGE else f"{words[:_LONGEST_MESSAGE]} ..."
 
 
-def lost_too_often(batch: Batch, error: object) -> Played:
+def lost_too_often(batch: Batch) -> Played:
     """What comes of a batch that has lost its worker again and again."""
     failure = PlanningError(
-        f"episodes {batch.indices[0]} to {batch.indices[-1]} have lost their worker {RETRIES + 1} times; it may lack "
-        f"memory, or the environment ends its process: {error}"
+        f"episode {batch.indices[0]} or one of the {len(batch.indices) - 1} after it has ended its worker "
+        f"{RETRIES + 1} times; it may lack memory, or the environment ends its process"
     )
     return Played((), 0.0, "", "", failure)
 
@@ -212,8 +212,8 @@ class _Local:
                 for future in done:
                     found.append((self._waiting[future].number, future.result()))
                     del self._waiting[future]
-            except BrokenProcessPool as error:
-                found += self._lose(error)
+            except BrokenProcessPool:
+                found += self._lose()
                 self._renew()
                 self._hand_in_next()
             else:
@@ -221,7 +221,7 @@ class _Local:
             if found:
                 return found
 
-    def _lose(self, error: BaseException) -> list[tuple[int, Played]]:
+    def _lose(self) -> list[tuple[int, Played]]:
         """Take back what was handed in; a batch that was alone and has been lost too often is given up."""
         lost = sorted(
             (batch for future, batch in self._waiting.items() if not _finished(future)),
@@ -236,7 +236,7 @@ class _Local:
         if self._lost[suspect.number] <= RETRIES:
             return []
         del self._suspects[0]
-        return [(suspect.number, lost_too_often(suspect, said_by(error)))]
+        return [(suspect.number, lost_too_often(suspect))]
 
     def _renew(self) -> None:
         self._executor.shutdown(wait=False, kill_workers=True)

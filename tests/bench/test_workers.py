@@ -218,7 +218,7 @@ def test_a_cell_that_ends_every_worker_is_named_and_ends_no_other(own, tmp_path)
         pytest.raises(PlanningError, match=r"DeadlyLake-v0, uct, \d+ simulations, epis") as caught,
     ):
         played(tmp_path / "results.sqlite", series, workers, [module])
-    assert "have lost their worker 4 times" in str(caught.value)
+    assert "has ended its worker 4 times" in str(caught.value)
     assert str(caught.value).count("OwnedLake") == 0
     with Store(tmp_path / "results.sqlite", read_only=True) as store:
         assert sum(store.cells().values()) == 18
