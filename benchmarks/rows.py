@@ -151,7 +151,7 @@ ROWS = [
         algorithm="uct-max",
         options={"state_key": open_loop, "evaluation": Constant()},
         why="its engines are noisy, so behind them no state is met twice and a tree of states stays flat; in a tree of "
-        "action sequences, each action held for eight frames, the best are tried again; random playouts only crash",
+        "action sequences, each action held for eight frames, the best are tried again and averaged over the noise",
     ),
     Row(
         "doorkey",
