@@ -139,6 +139,17 @@ def test_the_users_own_key_merges_what_it_says():
     assert agent.result.graph_size <= 3
 
 
+def test_one_key_for_all_states_makes_a_tree_of_action_sequences():
+    env = gym.wrappers.TimeLimit(Corridor(length=9, slip=0.5), 3)
+    sizes = {}
+    for name, key in (("states", None), ("sequences", lambda raw, seen: 0)):
+        agent = gsp.make_agent("uct-max", env, budget=2000, seed=0, state_key=key)
+        agent.plan(*env.reset(seed=0))
+        sizes[name] = agent.result.graph_size
+    assert sizes["sequences"] == 1 + 2 + 4 + 8
+    assert sizes["states"] > sizes["sequences"]
+
+
 def test_a_users_key_must_have_content():
     env = gym.wrappers.TimeLimit(Corridor(), 12)
     agent = gsp.make_agent("uct", env, budget=5, state_key=lambda raw, seen: raw)
