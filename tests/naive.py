@@ -62,6 +62,7 @@ class Textbook:
     nodes: dict = field(default_factory=dict)
     returns: list[float] = field(default_factory=list)
     root: Any = None
+    recommended: int = 0
 
     def __post_init__(self):
         self.search_stream, self.model_stream = map(Stream, self.words)
@@ -91,6 +92,7 @@ class Textbook:
         tried = [a for a in self.actions if counts[a] > 0]
         action = self.first_of_the_best(tried, scores)
         q = [q[a] if counts[a] > 0 else -math.inf for a in self.actions]
+        self.recommended = action
         return Decision(action, value, q, list(counts), done, self.steps, self.added)
 
     def find_horizon(self, simulations):
@@ -103,7 +105,7 @@ class Textbook:
         return wanted if self.left is None else min(wanted, self.left)
 
     def enter(self, state):
-        """Find the root's node, or begin one; a tree goes on from the child that fits, or the most visited of them."""
+        """Find the root's node, or begin one; a tree goes on from the child that fits, first the recommended one."""
         s = self.settings
         if s.retention == "decision":
             self.nodes.clear()
@@ -111,9 +113,9 @@ class Textbook:
         if s.key == "path":
             fitting = []
             if self.root is not None:
-                fitting = [key for a in self.actions if (key := (*self.root, a, state)) in self.nodes]
+                fitting = [(a, key) for a in self.actions if (key := (*self.root, a, state)) in self.nodes]
             if fitting:
-                self.root = max(fitting, key=lambda key: self.nodes[key].visits)
+                _, self.root = max(fitting, key=lambda one: (one[0] == self.recommended, self.nodes[one[1]].visits))
                 return
             self.nodes.clear()
         self.root = {"path": (state,), "state_elapsed": (state, self.elapsed), "state": state}[s.key]

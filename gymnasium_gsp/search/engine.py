@@ -301,8 +301,9 @@ class Search:
             self._fail(status)
         ended = time.perf_counter()
         self._sweep_seconds = (ended - decision_begun) / max(nodes, 1)
+        tally[at.RECOMMENDED] = tally[at.DETAIL]
         return SearchResult(
-            action=int(tally[at.DETAIL]),
+            action=int(tally[at.RECOMMENDED]),
             value=float(reals[0]),
             q_values=reals[1 : 1 + actions].copy(),
             visit_counts=counts,

@@ -26,7 +26,8 @@ SIMULATIONS, MODEL_STEPS, NEW_NODES, NODES, EDGES, GENERATION, ROOT, ROOT_CHANGE
 BIRTHS, WIDEST = 10, 11
 CAPPED = 12  # 1 once this decision could not store something for want of room
 INHERITED = 13  # visits that the root had before this decision
-TALLY_SIZE = 14
+RECOMMENDED = 14  # the action that the last decision recommended
+TALLY_SIZE = 15
 
 # How the root has changed since the last decision.
 SAME_ROOT, MOVED_ON, RESTARTED = range(3)

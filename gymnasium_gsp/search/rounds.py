@@ -32,7 +32,7 @@ def find_or_add_root(program, tally, rows, table, root_state):
     """Find the root's node, or add it.
 
     A tree goes on from the child of its root that fits.  Nobody says which action was executed, so several may fit:
-    the same state after different actions.  What follows is the same for all, and the one visited most knows most.
+    the one behind the action that was recommended goes before the others, and then the one visited most.
     """
     change, previous = tally[at.ROOT_CHANGE], tally[at.ROOT]
     if change == at.RESTARTED:
@@ -49,7 +49,12 @@ def find_or_add_root(program, tally, rows, table, root_state):
             for action in range(program[at.ACTIONS]):
                 step_tag = previous * program[at.ACTIONS] + action
                 child = find(program, tally[at.GENERATION], rows, table, step_tag, root_state)
-                if child >= 0 and rows[child * program[at.STRIDE] + at.VISITS] > most:
+                if child < 0:
+                    continue
+                if action == tally[at.RECOMMENDED]:
+                    fitting = child
+                    break
+                if rows[child * program[at.STRIDE] + at.VISITS] > most:
                     fitting, most = child, rows[child * program[at.STRIDE] + at.VISITS]
             if fitting >= 0:
                 tally[at.ROOT] = fitting

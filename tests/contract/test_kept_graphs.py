@@ -71,7 +71,7 @@ def test_a_second_decision_in_one_state_inherits_all_of_the_first():
         assert agent.result.inherited - before in (0, 1)
 
 
-def test_a_tree_goes_on_from_the_most_visited_child_that_fits():
+def test_a_tree_goes_on_though_several_children_fit():
     """On slippery ice several actions lead to one state, and nobody says which was executed."""
     env = gym.make("GSP/FrozenLake-v0")
     results, _ = play(env, gsp.make_agent("uct", env, budget=200, seed=0, retention="episode"))
