@@ -2,7 +2,8 @@
 
 A node's tag is 0 for state keys, the elapsed steps for (state, elapsed) keys, and parent * actions + action for
 path keys, so that one table serves trees and graphs.  Keys are compared in full; a hash only says where to look.
-Tables are cleared by a generation stamp.
+A cell of the table is a node's number under a stamp of 32 bits: the generation, by which tables are cleared, and some
+bits of the hash, so that hardly ever a row is read, which lies far away in memory, only to find another key in it.
 """
 
 from numba import njit, types
@@ -12,9 +13,11 @@ from gymnasium_gsp.search import layout as at
 
 u64 = types.uint64
 _LOW = 0xFFFFFFFF
+_PRINT_BITS = 12
+LAST_GENERATION = (1 << (31 - _PRINT_BITS)) - 1  # what a stamp has room for
 
 
-@njit
+@njit(forceinline=True)
 def key_hash(tag, key, key_size):
     """64 well-mixed bits of a tag and a key."""
     h = u64(tag) * u64(0x9E3779B97F4A7C15)
@@ -27,7 +30,7 @@ def key_hash(tag, key, key_size):
     return h ^ (h >> u64(33))
 
 
-@njit
+@njit(forceinline=True)
 def same_key(row, tag, key, key_size):
     """Whether a row holds exactly this tag and key."""
     if row[at.TAG] != tag:
@@ -39,17 +42,25 @@ def same_key(row, tag, key, key_size):
 
 
 @njit
+def stamp_of(generation, h):
+    """The upper half of a cell of the table: the generation, and the bits of the hash that choose no slot."""
+    return (generation << _PRINT_BITS) | types.int64(h >> u64(64 - _PRINT_BITS))
+
+
+@njit(forceinline=True)
 def find(program, generation, rows, table, tag, key):
     """The node with this tag and key, or -1 - (the free slot where it belongs)."""
     mask, stride, key_size = program[at.TABLE_MASK], program[at.STRIDE], program[at.KEY_SIZE]
-    slot = types.int64(key_hash(tag, key, key_size) & u64(mask))
+    h = key_hash(tag, key, key_size)
+    slot, stamp = types.int64(h & u64(mask)), stamp_of(generation, h)
     while True:
-        entry = table[slot]
-        if entry >> 32 != generation:
+        found = table[slot] >> 32
+        if found >> _PRINT_BITS != generation:
             return -1 - slot
-        node = entry & _LOW
-        if same_key(offset(rows, node * stride), tag, key, key_size):
-            return node
+        if found == stamp:
+            node = table[slot] & _LOW
+            if same_key(offset(rows, node * stride), tag, key, key_size):
+                return node
         slot = (slot + 1) & mask
 
 
@@ -58,19 +69,23 @@ def add(program, tally, rows, table, slot, tag, key):
     """A new node without visits in a free slot; the caller has made sure that there is a row for it."""
     node = tally[at.NODES]
     tally[at.NODES] = node + 1
+    table[slot] = (stamp_of(tally[at.GENERATION], key_hash(tag, key, program[at.KEY_SIZE])) << 32) | node
     row = offset(rows, node * program[at.STRIDE])
     for i in range(program[at.STRIDE]):
         row[i] = 0
     row[at.TAG] = tag
     for i in range(program[at.KEY_SIZE]):
         row[at.FIRST_KEY + i] = key[i]
-    table[slot] = (tally[at.GENERATION] << 32) | node
     return node
 
 
 @njit
-def clear(tally):
+def clear(program, tally, table):
     """Forget every node and edge."""
+    if tally[at.GENERATION] == LAST_GENERATION:
+        for slot in range(program[at.TABLE_MASK] + 1):
+            table[slot] = 0
+        tally[at.GENERATION] = 0
     tally[at.GENERATION] += 1
     tally[at.NODES] = 0
     tally[at.EDGES] = 1
@@ -97,7 +112,7 @@ def child_value(program, rows, child):
     return as_reals(rows)[child * program[at.STRIDE] + at.NODE_VALUE]
 
 
-@njit
+@njit(forceinline=True)
 def record_outcome(program, tally, rows, edges, row, action, child, reward, discount):
     """Count one outcome of (row, action) and return the action's value from counts and children's present values.
 
