@@ -121,20 +121,24 @@ def record_outcome(program, tally, rows, edges, row, action, child, reward, disc
     they were first met.  Without room for another edge a new outcome is left out of the sum.
     """
     head = program[at.HEADS_AT] + action
-    number, last = row[head], at.NO_EDGE
-    total, count, found = 0.0, 0, False
+    number, last, met = row[head], at.NO_EDGE, at.NO_EDGE
+    total, count = 0.0, 0
     while number != at.NO_EDGE:
         edge = offset(edges, number * at.EDGE_SIZE)
-        sums = as_reals(edge)
-        outcome = edge_child(edge)
-        if outcome == child:
-            edge[at.EDGE_COUNT] += 1
-            sums[at.EDGE_REWARD] += reward
-            found = True
-        total += sums[at.EDGE_REWARD] + discount * edge[at.EDGE_COUNT] * child_value(program, rows, outcome)
-        count += edge[at.EDGE_COUNT]
+        outcome, rewards = edge_child(edge), as_reals(edge)[at.EDGE_REWARD]
+        # Chosen, not branched on: chance decided which outcome it was, so the processor could only guess.
+        same = outcome == child
+        n = edge[at.EDGE_COUNT] + same
+        rewards = rewards + reward if same else rewards
+        met = number if same else met
+        total += rewards + discount * n * child_value(program, rows, outcome)
+        count += n
         last, number = number, next_edge(edge)
-    if not found and tally[at.EDGES] < program[at.EDGE_CAPACITY]:
+    if met != at.NO_EDGE:
+        edge = offset(edges, met * at.EDGE_SIZE)
+        edge[at.EDGE_COUNT] += 1
+        as_reals(edge)[at.EDGE_REWARD] += reward
+    elif tally[at.EDGES] < program[at.EDGE_CAPACITY]:
         number = tally[at.EDGES]
         tally[at.EDGES] = number + 1
         edge = offset(edges, number * at.EDGE_SIZE)
@@ -147,7 +151,7 @@ def record_outcome(program, tally, rows, edges, row, action, child, reward, disc
             edges[last * at.EDGE_SIZE + at.EDGE_LINK] |= number << 32
         total += reward + discount * child_value(program, rows, child)
         count += 1
-    elif not found:
+    else:
         tally[at.CAPPED] = 1
     if count == 0:
         return reward + discount * child_value(program, rows, child)
