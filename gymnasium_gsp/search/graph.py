@@ -8,12 +8,14 @@ bits of the hash, so that hardly ever a row is read, which lies far away in memo
 
 from numba import njit, types
 
-from gymnasium_gsp.models.abi import as_reals, offset
+from gymnasium_gsp.models.abi import as_reals, offset, prefetch
 from gymnasium_gsp.search import layout as at
 
 u64 = types.uint64
 _LOW = 0xFFFFFFFF
 _PRINT_BITS = 12
+_LINE = 8  # cells that memory hands over at once
+AHEAD = 8  # how many nodes before it is read a row is asked for
 LAST_GENERATION = (1 << (31 - _PRINT_BITS)) - 1  # what a stamp has room for
 
 
@@ -22,12 +24,9 @@ def key_hash(tag, key, key_size):
     """64 well-mixed bits of a tag and a key."""
     h = u64(tag) * u64(0x9E3779B97F4A7C15)
     for i in range(key_size):
-        h ^= u64(key[i])
-        h ^= h >> u64(33)
-        h *= u64(0xFF51AFD7ED558CCD)
-        h ^= h >> u64(33)
-    h *= u64(0xC4CEB9FE1A85EC53)
-    return h ^ (h >> u64(33))
+        h = (h ^ u64(key[i])) * u64(0xFF51AFD7ED558CCD)
+        h ^= h >> u64(32)
+    return h
 
 
 @njit(forceinline=True)
@@ -173,6 +172,14 @@ def sort_cells(cells, count):
 
 
 @njit
+def ask_for(program, rows, node, first):
+    """Ask for a node's row, from its cell `first` on; the rows of a graph's order lie anywhere in memory."""
+    row = offset(rows, node * program[at.STRIDE])
+    for cell in range(first, program[at.STRIDE], _LINE):
+        prefetch(offset(row, cell))
+
+
+@njit
 def reach(program, rows, edges, root, order, position):
     """Number of nodes that `root` reaches over edges; they are written to `order`, nearest first.
 
@@ -187,6 +194,8 @@ def reach(program, rows, edges, root, order, position):
     while level < count:
         end = count
         for index in range(level, end):
+            if index + AHEAD < count:
+                ask_for(program, rows, order[index + AHEAD], program[at.HEADS_AT])
             row = offset(rows, order[index] * stride)
             for action in range(actions):
                 number = row[program[at.HEADS_AT] + action]
