@@ -148,6 +148,20 @@ def as_reals(typing_context, pointer):
 
 
 @intrinsic
+def prefetch(typing_context, pointer):
+    """Ask for the memory at a pointer, which will be needed soon."""
+
+    def codegen(context, builder, signature, arguments):
+        word, at = ir.IntType(32), builder.bitcast(arguments[0], ir.IntType(8).as_pointer())
+        function_type = ir.FunctionType(ir.VoidType(), [at.type, word, word, word])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [at.type], function_type)
+        builder.call(function, [at, word(0), word(3), word(1)])  # to read, into all caches, data
+        return context.get_dummy_value()
+
+    return types.void(pointer), codegen
+
+
+@intrinsic
 def null_reals(typing_context):
     """A null pointer to float64."""
 

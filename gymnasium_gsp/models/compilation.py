@@ -108,7 +108,7 @@ def compiled_pointer(function: Callable, signature: Any) -> Any:
     """A function of the package as a C function (`.address`) of the given signature, kept in the cache."""
     announce()
     with _cached_in("pointers") as keep:
-        return cfunc(signature, cache=keep, error_model="numpy")(function)
+        return cfunc(signature, cache=keep, error_model="numpy", forceinline=True)(function)
 
 
 @cache

@@ -16,11 +16,12 @@ _ROUNDING = 1e-9  # how far below its lower bound a value may lie before that is
 @njit
 def largest_tried(context, q, counts):
     """The largest value among tried actions; NaN if none was tried."""
-    top = math.nan
+    top = -math.inf
     for a in range(int(context[abi.ACTIONS])):
-        if counts[a] > 0 and not q[a] <= top:
-            top = q[a]
-    return top
+        value = q[a]  # read whether it counts or not: a branch could only be guessed
+        value = value if counts[a] > 0 else -math.inf
+        top = value if value > top else top
+    return top if top > -math.inf else math.nan
 
 
 @njit

@@ -12,7 +12,7 @@ from numba import njit
 from gymnasium_gsp.models import abi
 from gymnasium_gsp.models.abi import address, as_reals, below, call_backup, notes, offset
 from gymnasium_gsp.search import layout as at
-from gymnasium_gsp.search.graph import edge_child, next_edge, reach
+from gymnasium_gsp.search.graph import AHEAD, ask_for, edge_child, next_edge, reach
 from gymnasium_gsp.search.playout import place, read_legal, uniform_action
 
 
@@ -79,14 +79,18 @@ def sweep(program, params, context, rows, edges, count, order, position, swept, 
     actions, stride = program[at.ACTIONS], program[at.STRIDE]
     backup_at = at.BACKUP_AT if backup == at.BACKUP else at.DECISION_BACKUP_AT
     for index in range(count - 1, -1, -1):
+        if index >= AHEAD:
+            ask_for(program, rows, order[index - AHEAD], 0)
         row = offset(rows, order[index] * stride)
         counts, searched = offset(row, program[at.COUNTS_AT]), as_reals(offset(row, program[at.Q_AT]))
         tried = 0
         for action in range(actions):
-            q[action], variance[action] = searched[action], 0.0
-            head = row[program[at.HEADS_AT] + action]
+            q[action], variance[action] = 0.0, 0.0
+            if counts[action] == 0:
+                continue
             tried += counts[action]
-            if counts[action] > 0 and head != at.NO_EDGE:
+            q[action], head = searched[action], row[program[at.HEADS_AT] + action]
+            if head != at.NO_EDGE:
                 q[action] = swept_mean(program, context, rows, edges, head, position, swept, index)
                 if not in_place or program[at.VARIANCE_KEPT] != 0:
                     variance[action] = swept_variance(
@@ -117,7 +121,8 @@ def sweep(program, params, context, rows, edges, count, order, position, swept, 
         if in_place:
             here[at.NODE_VALUE] = swept[index]
             for action in range(actions):
-                searched[action] = q[action]
+                if counts[action] > 0:
+                    searched[action] = q[action]
     return True
 
 

@@ -9,7 +9,7 @@ import math
 from numba import njit
 
 from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.abi import address, as_reals, call_backup, call_select, notes, null_reals, offset
+from gymnasium_gsp.models.abi import address, as_reals, call_backup, call_select, notes, null_reals, offset, prefetch
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.graph import add, find, record_outcome
 from gymnasium_gsp.search.playout import evaluate, is_action, place, read_legal, uniform_action
@@ -148,6 +148,9 @@ def simulate(program, tally, params, model_params, context, rows, table, edges, 
         action = choose(program, params, model_params, context, rows, state, rng, node, fresh, depth)
         if action < 0:
             return at.NO_ACTION if action == -1 else at.BAD_ACTION
+        if program[at.EDGES_KEPT] != 0:  # the backup will ask for these edges, which nothing has read lately
+            head = rows[node * program[at.STRIDE] + program[at.HEADS_AT] + action]
+            prefetch(offset(edges, head * at.EDGE_SIZE))
         hop = offset(trail, depth * at.HOP_SIZE)
         reward = as_reals(offset(hop, at.HOP_REWARD))
         status = take_step(program, tally, model_params, state, action, rng, reward)

@@ -151,7 +151,7 @@ def search(program, tally, params, model_params, context, rows, table, edges, tr
     rows_at, table_at, rng_at = address(rows, 0), address(table, 0), address(rng, 0)
     root_state, state = address(states, 0), address(states, program[at.WIDTH])
     if fresh_root and (tally[at.ROOT_CHANGE] != at.SAME_ROOT or tally[at.ROOT] < 0):
-        clear(tally_at)
+        clear(program_at, tally_at, table_at)
         tally[at.ROOT] = add_sequence(program_at, tally_at, params_at, rows_at, table_at, -1)
     if fresh_root:
         note_inherited(program_at, tally_at, rows_at)

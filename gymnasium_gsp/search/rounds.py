@@ -36,7 +36,7 @@ def find_or_add_root(program, tally, rows, table, root_state):
     """
     change, previous = tally[at.ROOT_CHANGE], tally[at.ROOT]
     if change == at.RESTARTED:
-        clear(tally)
+        clear(program, tally, table)
     elif change == at.SAME_ROOT and previous >= 0:
         return at.DONE
     tag = 0
@@ -59,7 +59,7 @@ def find_or_add_root(program, tally, rows, table, root_state):
             if fitting >= 0:
                 tally[at.ROOT] = fitting
                 return at.DONE
-            clear(tally)
+            clear(program, tally, table)
     found = find(program, tally[at.GENERATION], rows, table, tag, root_state)
     if found < 0:
         if tally[at.NODES] >= program[at.ROW_CAPACITY]:

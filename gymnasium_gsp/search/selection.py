@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
 from numba import njit
 
 from gymnasium_gsp.errors import RecipeError, unknown_name
@@ -13,6 +14,8 @@ from gymnasium_gsp.models.abi import below, scratch
 from gymnasium_gsp.search.ingredients import Ingredient, check_number, make_plain
 
 Scale = Literal["raw", "range"]
+
+_FOURTH_ROOTS = np.sqrt(np.sqrt(np.arange(1024.0)))
 
 
 @njit
@@ -24,11 +27,10 @@ def is_legal(context, action):
 @njit
 def pick_untried(context, counts, rng):
     """One of the legal actions never tried at this node, each equally likely; -1 if all were tried."""
-    actions = int(context[abi.ACTIONS])
+    actions, masked = int(context[abi.ACTIONS]), context[abi.MASKED] != 0.0
     untried = 0
     for action in range(actions):
-        if counts[action] == 0 and is_legal(context, action):
-            untried += 1
+        untried += counts[action] == 0 and (not masked or context[abi.CONTEXT_SIZE + action] != 0.0)
     if untried == 0:
         return -1
     choice = below(rng, untried)
@@ -43,10 +45,27 @@ def pick_untried(context, counts, rng):
 @njit
 def pick_best(context, scores, rng):
     """The legal action with the largest score, ties at random."""
+    masked = context[abi.MASKED] != 0.0
+    if masked:
+        return pick_drawing(context, scores, masked, rng)
+    # Which action is best nobody can predict, so a first look has no branches; mostly it meets no ties.
+    best, top, tied = 0, scores[0], False
+    for action in range(1, int(context[abi.ACTIONS])):
+        score = scores[action]
+        larger = score > top
+        tied |= not (larger | (score < top))
+        best = action if larger else best
+        top = score if larger else top
+    return pick_drawing(context, scores, masked, rng) if tied else best
+
+
+@njit
+def pick_drawing(context, scores, masked, rng):
+    """The same, with a draw at each tie with the largest score so far."""
     best, top, ties = -1, -math.inf, 0
     for action in range(int(context[abi.ACTIONS])):
         score = scores[action]
-        if score < top or not is_legal(context, action):
+        if score < top or (masked and context[abi.CONTEXT_SIZE + action] == 0.0):
             continue
         if score > top or best < 0:
             best, top, ties = action, score, 1
@@ -55,6 +74,12 @@ def pick_best(context, scores, rng):
             if below(rng, ties) == 0:
                 best = action
     return best
+
+
+@njit
+def fourth_root(n):
+    """Two square roots, looked up where n is small: one after the other is what a selection would wait for longest."""
+    return _FOURTH_ROOTS[n] if n < len(_FOURTH_ROOTS) else math.sqrt(math.sqrt(float(n)))
 
 
 @njit
@@ -88,7 +113,7 @@ def polynomial_select(params, context, visits, q, counts, rng):
     scores = scratch(context)
     factor = bonus_scale(params, context)
     if depths == 0:
-        factor *= math.sqrt(math.sqrt(float(visits)))
+        factor *= fourth_root(visits)
         for a in range(actions):
             scores[a] = q[a] + factor / math.sqrt(float(max(counts[a], 1)))
     else:

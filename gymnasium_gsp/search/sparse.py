@@ -144,9 +144,10 @@ def search(program, tally, params, model_params, context, rows, table, edges, tr
     stack = np.zeros((program[at.HORIZON] + 2) * program[at.WIDTH], np.int64)
     reals = np.zeros(2)
     if fresh_root and (tally[at.ROOT_CHANGE] != at.SAME_ROOT or tally[at.ROOT] < 0):
-        clear(tally_at)
-        slot = find(program_at, tally[at.GENERATION], rows_at, address(table, 0), -1, root_state)
-        tally[at.ROOT] = add(program_at, tally_at, rows_at, address(table, 0), -1 - slot, -1, root_state)
+        table_at = address(table, 0)
+        clear(program_at, tally_at, table_at)
+        slot = find(program_at, tally[at.GENERATION], rows_at, table_at, -1, root_state)
+        tally[at.ROOT] = add(program_at, tally_at, rows_at, table_at, -1 - slot, -1, root_state)
     if fresh_root:
         note_inherited(program_at, tally_at, rows_at)
     while tally[at.SIMULATIONS] < program[at.SIMULATION_LIMIT]:

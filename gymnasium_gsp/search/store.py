@@ -12,7 +12,7 @@ from numba import types
 from gymnasium_gsp.models.abi import address, as_reals, offset
 from gymnasium_gsp.models.compilation import compiled_entry
 from gymnasium_gsp.search import layout as at
-from gymnasium_gsp.search.graph import edge_child, key_hash, next_edge, reach
+from gymnasium_gsp.search.graph import edge_child, key_hash, next_edge, reach, stamp_of
 
 MEMORY = 2 << 30  # bytes that a graph may take by default
 SMALLEST_MEMORY = 1 << 16  # bytes; less would hold no graph worth keeping
@@ -28,9 +28,9 @@ def fill_table(program, tally, rows, table):
         row = offset(rows_at, node * stride)
         h = key_hash(row[at.TAG], offset(row, at.FIRST_KEY), key_size)
         slot = types.int64(h & types.uint64(mask))
-        while table[slot] >> 32 == generation:
+        while table[slot] != 0:
             slot = (slot + 1) & mask
-        table[slot] = (generation << 32) | node
+        table[slot] = (stamp_of(generation, h) << 32) | node
 
 
 def mark_future(program, tally, rows, edges, order, position):
@@ -170,7 +170,7 @@ class Store:
         compiled_entry(compact, True)(self.program, self.tally, self.rows, self.edges, kept, position)
         if self.edges_kept:
             self.edges = kept
-        self.tally[at.GENERATION] += 1
+        self.table[:] = 0
         self._fill_table()
 
     def first_key_cells(self) -> np.ndarray:
@@ -180,9 +180,6 @@ class Store:
 
     def forget(self) -> None:
         """Let go of every node, keeping the memory."""
-        if self.tally[at.GENERATION] >= (1 << 31) - 2:
-            self.table[:] = 0
-            self.tally[at.GENERATION] = 0
         self.tally[at.ROOT_CHANGE] = at.RESTARTED
 
     def arrays(self) -> tuple[Any, Any, Any]:

@@ -22,7 +22,9 @@ from gymnasium_gsp.ingredients import (
 from gymnasium_gsp.models.abi import RUNNING, TERMINATED
 from gymnasium_gsp.models.compiled import CompiledModel
 from gymnasium_gsp.models.tabular import tabular_model
+from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.engine import Search
+from gymnasium_gsp.search.graph import LAST_GENERATION
 
 TABLE = random_table(21, states=8, actions=3, rewards=(0.0, 1.0), steps=5)
 
@@ -207,6 +209,21 @@ def test_sizes_chunks_and_reports_change_nothing(recipe):
             assert_same_graph(compiled_graph(other), graph, 0.0)
     assert all(0 < progress.simulations < 300 for progress in seen)
     assert seen
+
+
+@pytest.mark.parametrize("key", ["path", "state_elapsed", "state"])
+def test_tables_are_cleared_where_generations_end(key):
+    recipe, model = Recipe(key=key, expansion="path"), tabular_model(TABLE)
+    assert recipe.retention == "decision"  # every decision is a generation
+
+    def near_the_end(search):
+        if search.tally[at.GENERATION] == 2:
+            search.tally[at.GENERATION] = LAST_GENERATION - 1
+
+    results, search = episode(model, TABLE, recipe, decisions=4, prepare=near_the_end)
+    assert len(results) == 4
+    assert search.tally[at.GENERATION] == 2  # from 1 to 2, to the last, and from 1 to 2 again
+    assert results == episode(model, TABLE, recipe, decisions=4)[0]
 
 
 def test_a_report_can_stop_the_search():

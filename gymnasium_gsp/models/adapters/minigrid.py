@@ -28,10 +28,17 @@ class MiniGrid(Generic):
         env.gen_obs = _Nothing()  # nine tenths of a step are spent on drawing what the agent sees
 
     def key(self, env: Any) -> Any:
-        cells = tuple(None if cell is None else _content(cell) for cell in env.grid.grid)
+        cells: list[Any] = []  # three numbers an object in one row: tuples in a tuple are slow to hash and to compare
+        for cell in env.grid.grid:
+            if cell is None:
+                cells.append(None)
+            elif getattr(cell, "contains", None) is None:
+                cells += cell.encode()
+            else:
+                cells.append(_content(cell))
         carried = None if env.carrying is None else _content(env.carrying)
         extra = tuple((ball.cur_pos[0], ball.cur_pos[1]) for ball in getattr(env, "obstacles", ()))
-        return tuple(map(int, env.agent_pos)), int(env.agent_dir), carried, cells, env.mission, extra
+        return tuple(map(int, env.agent_pos)), int(env.agent_dir), carried, tuple(cells), env.mission, extra
 
     def is_reset(self, env: Any) -> bool:
         return getattr(env, "grid", None) is not None and env.agent_pos is not None
