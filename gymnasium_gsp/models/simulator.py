@@ -9,7 +9,7 @@ import ctypes
 import math
 import random
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,13 @@ _MASKS_KEPT = 4096
 _Cells = ctypes.c_int64 * 2
 _Context = ctypes.c_double * abi.CONTEXT_SIZE
 _read_real = ctypes.c_double.from_address
+
+
+class _Legal(NamedTuple):
+    """The legal actions of a state, and a 1.0 for each of them among zeroes for the others."""
+
+    actions: list[int]
+    flags: list[float]
 
 
 class SimulatorModel:
@@ -61,15 +68,17 @@ class SimulatorModel:
         self.caught: list[BaseException] = []
         self._forms = actions
         self._key, self._mask = key, mask
-        self._masks_met: dict[Any, list[int]] = {}  # legal actions by mask, as reading one takes a microsecond
+        self._masks_met: dict[Any, _Legal] = {}  # legal actions by mask, as reading one takes a microsecond
         self._random = random.Random(0)
         self._bind()
 
     def _bind(self) -> None:
         """Make the C functions; again after unpickling."""
-        self._cells_at = self._context_at = 0
+        self._cells_at = self._context_at = self._flags_at = 0
         self._cells: Any = None
         self._context: Any = None
+        self._flags: Any = None
+        self._rewards: dict[int, Any] = {}  # where the search wants them, by address
         self.step_pointer = self._pointer("step", self._step)
         self.legal_pointer = None if self._mask is None else self._pointer("legal", self._legal)
         self.rollout_pointer = self._pointer("value", self._rollout)
@@ -80,7 +89,7 @@ class SimulatorModel:
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the C functions and the keys of a graph that does not travel."""
-        left = {"step_pointer", "legal_pointer", "rollout_pointer", "_cells", "_context", "keys"}
+        left = {"step_pointer", "legal_pointer", "rollout_pointer", "_cells", "_context", "_flags", "_rewards", "keys"}
         return {name: value for name, value in vars(self).items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -113,7 +122,7 @@ class SimulatorModel:
         """Forget the keys of states that no graph holds any more."""
         self.keys.retain(numbers)
 
-    def _read_mask(self, observation: Any, info: Any) -> list[int]:
+    def _read_mask(self, observation: Any, info: Any) -> _Legal:
         """The legal actions of the sibling's present state."""
         assert self._mask is not None
         given = self._mask(info)
@@ -132,8 +141,8 @@ class SimulatorModel:
                 f"{self.name}: an action mask must hold a 1 (or True) for each legal action and a 0 (or False) for "
                 f"each other one, not {given!r}"
             )
-        legal = np.flatnonzero(mask).tolist()
-        if not legal:
+        legal = _Legal(np.flatnonzero(mask).tolist(), (mask != 0).astype(float).tolist())
+        if not legal.actions:
             raise PlanningError(
                 f"{self.name}: the state that shows {observation!r} has no legal action and is not terminal; a state "
                 "where nothing can be done must be reached with terminated=True"
@@ -164,11 +173,14 @@ class SimulatorModel:
 
     def _step(self, params: int, state: int, action: int, rng: int, reward: int) -> int:
         try:
-            cells = self._at(state)
+            cells = self._cells if state == self._cells_at else self._at(state)
             if cells[1] == 0:
                 self.sibling.restore()
             observation, gain, ended, info = self._advance(action)
-            _read_real(reward).value = gain
+            place = self._rewards.get(reward)
+            if place is None:
+                place = self._rewards[reward] = _read_real(reward)
+            place.value = gain
             cells[1] += 1
             if ended:
                 return abi.TERMINATED
@@ -182,12 +194,11 @@ class SimulatorModel:
 
     def _legal(self, params: int, state: int, mask: int) -> int:
         try:
-            legal = self.keys.masks[_Cells.from_address(state)[0]]
-            row = (ctypes.c_double * self.actions).from_address(mask)
-            row[:] = [0.0] * self.actions
-            for action in legal:
-                row[action] = 1.0
-            return len(legal)
+            if mask != self._flags_at:
+                self._flags, self._flags_at = (ctypes.c_double * self.actions).from_address(mask), mask
+            legal = self.keys.masks[self._at(state)[0]]
+            self._flags[:] = legal.flags
+            return len(legal.actions)
         except BaseException as error:  # raised again by the front of the search
             self.caught.append(error)
             return 0
@@ -199,7 +210,7 @@ class SimulatorModel:
             block, cells = self._context, self._at(state)
             if cells[1] == 0:
                 self.sibling.restore()
-            legal = self.keys.masks[cells[0]] if self._mask is not None else range(self.actions)
+            legal = self.keys.masks[cells[0]].actions if self._mask is not None else range(self.actions)
             limit, discount, draw = block[abi.PLAYOUT_STEPS], block[abi.DISCOUNT], self._random.random
             total, factor, steps = 0.0, 1.0, 0
             while steps < limit:
@@ -210,7 +221,7 @@ class SimulatorModel:
                 if ended:
                     break
                 if self._mask is not None:
-                    legal = self._read_mask(observation, info)
+                    legal = self._read_mask(observation, info).actions
             block[abi.EXTRA_STEPS] += steps
             return total
         except BaseException as error:  # raised again by the front of the search
