@@ -107,9 +107,8 @@ def print_summary(summary: Summary) -> None:
         rows.add_row("exact optimum", "-", "not known for this environment")
     else:
         rows.add_row("exact optimum", f"{optimum:.4f}", "no planner does better on average")
-        rows.add_row(
-            "percent of optimum", f"[green]{100.0 * mean / optimum:.1f} %[/]", distance_in_words(mean, error, optimum)
-        )
+        share = f"[green]{100.0 * mean / optimum:.1f} %[/]" if optimum else "-"
+        rows.add_row("percent of optimum", share, distance_in_words(mean, error, optimum))
     rows.add_row("simulations per second", _rate(summary.simulations, summary.seconds), "while planning, one process")
     rows.add_row("model steps per second", _rate(summary.model_steps, summary.seconds), "")
     rows.add_row("nodes per decision", f"{summary.nodes_per_decision:,.1f}", f"decisions: {summary.decisions:,}")
@@ -121,6 +120,8 @@ def print_summary(summary: Summary) -> None:
 def distance_in_words(mean: float, error: float | None, optimum: float) -> str:
     """How far the mean lies from the optimum, in standard errors."""
     luck = ": luck, which more episodes even out" if mean > optimum else ""
+    if mean == optimum:
+        return "equal"
     side = "above" if mean > optimum else "below"
     return (f"{abs(mean - optimum) / error:.1f} standard errors {side}" if error else side) + luck
 

@@ -1,6 +1,7 @@
 """The front of every command: the application, one-line errors with an exit code, and making an environment."""
 
 import difflib
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -64,6 +65,9 @@ def gsp(
     ] = False,
 ) -> None:
     """Online planning for Gymnasium: plan in an environment, and see the return beside the exact optimum."""
+    here = os.getcwd()
+    if here not in sys.path:  # an installed command does not look for modules where one stands, as `python -m` does
+        sys.path.append(here)
     if context.invoked_subcommand is None:
         print(context.get_help())
 

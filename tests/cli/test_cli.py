@@ -147,14 +147,19 @@ ERRORS = [
 ]
 
 
+def without_compilation(text):
+    """Lines without the one that the first test in an empty cache meets."""
+    return [line for line in text.splitlines() if not line.startswith("gymnasium_gsp: compiling")]
+
+
 @pytest.mark.parametrize(("arguments", "message"), ERRORS, ids=lambda value: " ".join(value)[:50])
 def test_an_error_is_one_line_and_exit_code_2(arguments, message):
     answer = gsp(*arguments)
     assert answer.exit_code == 2
     assert answer.stdout == ""
     assert message in answer.stderr
-    assert answer.stderr.startswith("gsp: ")
-    assert answer.stderr.count("\n") == 1
+    (line,) = without_compilation(answer.stderr)
+    assert line.startswith("gsp: ")
 
 
 class FailingLake(FrozenLakeEnv):

@@ -35,6 +35,52 @@ def test_help_loads_nothing_heavy():
     assert answer.stderr.strip() == "set()"
 
 
+OWN = """
+import gymnasium as gym
+
+gym.register("Mine-v0", "gymnasium_gsp.envs.frozen_lake:FrozenLakeEnv", max_episode_steps=5)
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        [
+            "bench",
+            "--envs",
+            "Mine-v0",
+            "--import",
+            "mine",
+            "--agents",
+            "uct",
+            "--budgets",
+            "4",
+            "--episodes",
+            "3",
+            "--jobs",
+            "2",
+        ],
+        ["run", "mine:Mine-v0", "--budget", "4", "--episodes", "1"],
+    ],
+)
+def test_an_installed_command_finds_modules_in_the_current_folder(tmp_path, command):
+    """Its own folder is what such a script has on its path, and not the one where it was called."""
+    for folder in ("bin", "work"):
+        (tmp_path / folder).mkdir()
+    script = tmp_path / "bin" / "gsp"
+    script.write_text("from gymnasium_gsp.cli import main\n\nif __name__ == '__main__':\n    main()\n")
+    (tmp_path / "work" / "mine.py").write_text(OWN)
+    answer = subprocess.run(
+        [sys.executable, str(script), *command],
+        cwd=tmp_path / "work",
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert answer.returncode == 0, answer.stderr
+
+
 def test_piped_there_is_no_progress_bar_and_no_escape_code():
     for json_wanted in ([], ["--json"]):
         answer = process(*SMALL, *json_wanted, FORCE_COLOR="", TERM="xterm")

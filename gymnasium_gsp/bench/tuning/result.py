@@ -98,6 +98,8 @@ def _doubt(fresh: Score, defaults: Score) -> list[str]:
     mean, error = fresh.gain(defaults)
     if error is not None and mean > _CLEAR * error:
         return []
+    if error is not None and mean < -_CLEAR * error:
+        return ["that is a loss: what was found was luck; keep the defaults, or give more --runs"]
     return ["that is no clear gain: what was found may be luck; keep the defaults, or give more --runs"]
 
 
