@@ -66,7 +66,7 @@ def episode(env: Any, act: Callable[[Any, Any], Any], number: int, longest: int)
 
 def planned(row: Row, env: Any) -> Callable[[int], Line]:
     """A function that plays the episode of a number with the planner."""
-    agent = gsp.make_agent(row.algorithm, env, budget=row.budget, seed=SEED, **row.options)
+    agent = gsp.make_agent(env, row.algorithm, budget=row.budget, seed=SEED, **row.options)
     agent.plan(*env.reset(seed=SEED))  # compiles, which is no part of a decision
 
     def run(number: int) -> Line:

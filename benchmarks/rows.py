@@ -10,8 +10,8 @@ import numpy as np
 from gymnasium.wrappers import MaxAndSkipObservation
 
 import gymnasium_gsp as gsp
+from gymnasium_gsp.binding.connection import connect
 from gymnasium_gsp.ingredients import Constant, FixedHorizon
-from gymnasium_gsp.models.connection import connect
 
 Policy = Callable[[Any, np.random.Generator], Any]
 """An action from the environment and a random stream; what a planner is compared with."""

@@ -11,7 +11,7 @@ gym.register_envs(minigrid)
 def main(env_id: str = "MiniGrid-DoorKey-5x5-v0", budget: int = 1000, seed: int = 0) -> float:
     """Play one episode; returns its return, above 0 if the goal was reached."""
     env = gym.make(env_id)
-    agent = gsp.make_agent("gs-power-uct-f", env, budget=gsp.Budget(model_steps=40 * budget), seed=0, discount=0.99)
+    agent = gsp.make_agent(env, "gs-power-uct-f", budget=gsp.Budget(model_steps=40 * budget), seed=0, discount=0.99)
     observation, info = env.reset(seed=seed)
     total, done = 0.0, False
     while not done:

@@ -24,7 +24,7 @@ class Ice(gym.Env):
 def main() -> float:
     """Play one episode; returns its return."""
     env = gym.wrappers.TimeLimit(Ice(), max_episode_steps=60)
-    agent = gsp.make_agent("gs-power-uct", env, budget=200, seed=0)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=200, seed=0)
     observation, _ = env.reset(seed=0)
     total, done = 0.0, False
     while not done:

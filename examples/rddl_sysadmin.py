@@ -10,7 +10,7 @@ def main(
 ) -> float:
     """Play one episode, or its first steps; returns the return."""
     env = pyRDDLGym.make(domain, instance)
-    agent = gsp.make_agent("gs-power-uct", env, budget=gsp.Budget(simulations=budget), seed=0)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=gsp.Budget(simulations=budget), seed=0)
     observation, _ = env.reset(seed=0)
     total, done = 0.0, False
     for _ in range(steps or env.horizon):

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from gymnasium_gsp.agents.preset_file import read_preset
     from gymnasium_gsp.agents.registry import ALGORITHMS, make_recipe
     from gymnasium_gsp.agents.wrapper import PlanningWrapper
+    from gymnasium_gsp.binding.check import check_snapshot
+    from gymnasium_gsp.binding.keys import ObservationKey
     from gymnasium_gsp.errors import PlanningError, RecipeError
-    from gymnasium_gsp.models.check import check_snapshot
     from gymnasium_gsp.models.compiled import CompiledModel
-    from gymnasium_gsp.models.keys import ObservationKey
     from gymnasium_gsp.models.tabular import tabular_model, tabular_model_from_arrays
     from gymnasium_gsp.search.budget import Budget, Progress, SearchResult
     from gymnasium_gsp.search.recipe import Recipe
@@ -29,8 +29,8 @@ _HOMES = {
     "Agent": "agents.agent",
     "Budget": "search.budget",
     "CompiledModel": "models.compiled",
-    "check_snapshot": "models.check",
-    "ObservationKey": "models.keys",
+    "check_snapshot": "binding.check",
+    "ObservationKey": "binding.keys",
     "PlanningError": "errors",
     "PlanningWrapper": "agents.wrapper",
     "Progress": "search.budget",

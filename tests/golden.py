@@ -46,7 +46,7 @@ def numbers(result):
 
 def episode(env, algorithm, budget, decisions=3, **options):
     """The results of an agent's first decisions in an episode."""
-    agent = gsp.make_agent(algorithm, env, budget=budget, seed=11, **options)
+    agent = gsp.make_agent(env, algorithm, budget=budget, seed=11, **options)
     observation, info = env.reset(seed=7)
     results = []
     for _ in range(decisions):

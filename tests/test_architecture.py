@@ -16,19 +16,21 @@ PYTHON = [
     for folder in ("gymnasium_gsp", "tests", "benchmarks", "examples")
     for path in sorted((ROOT / folder).rglob("*.py"))
 ]
-ROOMS = ("envs", "models", "search", "agents", "exact", "bench", "cli")
+ROOMS = ("abi", "envs", "models", "binding", "search", "agents", "exact", "bench", "cli")
 
 # What a room may import of the others; everybody may import errors.  An entry with a dot means that module alone.
 ARROWS = {
     "errors": (),
     "ingredients": ("search",),
-    "envs": ("models",),
-    "models": (),
-    "search": ("models.abi", "models.compilation", "models.pointers", "models.interrupts"),
-    "agents": ("search", "models", "ingredients"),
-    "exact": ("models", "search.graph"),
-    "bench": ("envs", "exact", "agents", "search", "ingredients", "models.abi", "models.compiled", "models.tabular"),
-    "cli": ("bench", "envs", "exact", "agents", "search", "models.check"),
+    "abi": (),
+    "envs": ("abi", "models"),
+    "models": ("abi",),
+    "binding": ("abi", "models"),
+    "search": ("abi",),
+    "agents": ("abi", "binding", "models", "search", "ingredients"),
+    "exact": ("abi", "models", "search.graph"),
+    "bench": ("envs", "exact", "agents", "search", "ingredients", "abi", "models"),
+    "cli": ("bench", "envs", "exact", "agents", "search", "binding.check"),
     "": ("envs",),  # the package itself, when it is imported
 }
 FORBIDDEN = {"search": ("gymnasium",)}  # packages of others that a room does without
@@ -65,7 +67,7 @@ def allowed(room, target):
         return True
     if any(target == arrow or target.startswith(arrow + ".") for arrow in ARROWS[room]):
         return True
-    # `from gymnasium_gsp.models import abi` names the room first; the line with the module itself decides.
+    # `from gymnasium_gsp.search import graph` names the room first; the line with the module itself decides.
     return target == there and any(arrow.startswith(there + ".") for arrow in ARROWS[room])
 
 
@@ -104,7 +106,7 @@ def test_ingredients_know_no_engine(name):
 def test_the_abi_is_spelt_out_once():
     """C signatures are made from numba types in abi.py alone."""
     for path in SOURCES:
-        if path.relative_to(PACKAGE).as_posix() not in ("models/abi.py", "models/pointers.py"):
+        if path.relative_to(PACKAGE).as_posix() not in ("abi/signatures.py", "abi/pointers.py"):
             assert "CPointer" not in path.read_text(encoding="utf-8"), path
 
 
@@ -112,7 +114,7 @@ def test_a_forbidden_arrow_would_be_found(tmp_path):
     """The police is awake: what each room must not import is found, what it may is not."""
     bad = {
         "envs": "from gymnasium_gsp.agents import agent",
-        "models": "import gymnasium_gsp.search.kernel",
+        "models": "import gymnasium_gsp.binding.live",
         "search": "def later():\n    import gymnasium as gym",
         "agents": "from gymnasium_gsp import envs",
         "exact": "from gymnasium_gsp.search import engine",
@@ -120,9 +122,9 @@ def test_a_forbidden_arrow_would_be_found(tmp_path):
     for room, line in bad.items():
         (tmp_path / "bad.py").write_text(line)
         assert violations(tmp_path / "bad.py", room), room
-    (tmp_path / "good.py").write_text("from gymnasium_gsp.models import abi\nimport gymnasium_gsp.errors")
+    (tmp_path / "good.py").write_text("from gymnasium_gsp.abi import signatures\nimport gymnasium_gsp.errors")
     assert violations(tmp_path / "good.py", "search") == []
-    (tmp_path / "good.py").write_text("from gymnasium_gsp.models import live")
+    (tmp_path / "good.py").write_text("from gymnasium_gsp.binding import live")
     assert violations(tmp_path / "good.py", "search")
 
 

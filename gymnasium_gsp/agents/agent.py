@@ -8,11 +8,11 @@ import numpy as np
 
 from gymnasium_gsp.agents.batch import unbatch
 from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
-from gymnasium_gsp.agents.registry import make_recipe
+from gymnasium_gsp.agents.registry import DEFAULT_ALGORITHM, make_recipe
 from gymnasium_gsp.agents.seeding import agent_stream, check_seed, simulator_seed
+from gymnasium_gsp.binding.connection import connect
+from gymnasium_gsp.binding.reading import Root
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.models.connection import connect
-from gymnasium_gsp.models.reading import Root
 from gymnasium_gsp.search.budget import Budget, Progress, SearchResult, as_budget
 from gymnasium_gsp.search.planners import Planner, bind, check_room
 from gymnasium_gsp.search.recipe import Recipe
@@ -185,8 +185,8 @@ OWN_OPTIONS = (
 
 
 def make_agent(
-    name_or_recipe: str | Recipe,
     env: Any,
+    algorithm: str | Recipe = DEFAULT_ALGORITHM,
     *,
     budget: int | Budget = 256,
     seed: int | None = None,
@@ -203,8 +203,8 @@ def make_agent(
     """An agent that plans in `env`.
 
     Args:
-        name_or_recipe: a registered algorithm, or a recipe.
         env: a Gymnasium environment with discrete actions, wrapped or not.
+        algorithm: a registered algorithm's name, or a recipe.
         budget: what each decision may spend: a number of simulations, or a `Budget`.
         seed: of the agent's own random stream; None for entropy.
         preset: a named set of options for this environment, or a file of them as `gsp tune` writes it, NAME.toml.
@@ -225,12 +225,12 @@ def make_agent(
             anything is compiled.
     """
     env_id = getattr(getattr(env, "spec", None), "id", None)
-    if preset is not None and isinstance(name_or_recipe, str) and is_preset_file(preset):
-        overrides = {**read_preset(preset, name_or_recipe, env_id), **overrides}
+    if preset is not None and isinstance(algorithm, str) and is_preset_file(preset):
+        overrides = {**read_preset(preset, algorithm, env_id), **overrides}
         preset = None
     named = None if preset is None else str(preset)
-    recipe = make_recipe(name_or_recipe, preset=named, env_id=env_id, others=OWN_OPTIONS, **overrides)
-    name = name_or_recipe if isinstance(name_or_recipe, str) else "recipe"
+    recipe = make_recipe(algorithm, preset=named, env_id=env_id, others=OWN_OPTIONS, **overrides)
+    name = algorithm if isinstance(algorithm, str) else "recipe"
     return Agent(
         env,
         recipe,
@@ -250,7 +250,7 @@ def make_agent(
 def plan(
     model: Any,
     state: Any,
-    recipe: str | Recipe = "gs-power-uct",
+    algorithm: str | Recipe = DEFAULT_ALGORITHM,
     budget: int | Budget = 256,
     seed: int | None = None,
     *,
@@ -265,7 +265,7 @@ def plan(
     Args:
         model: a `CompiledModel`, for instance from `tabular_model`.
         state: the root, a whole number or `model.width` of them.
-        recipe: a registered algorithm's name, or a recipe.
+        algorithm: a registered algorithm's name, or a recipe.
         budget: a number of simulations, or a `Budget`.
         seed: of the search's stream; None for entropy.
         elapsed: steps since the start of the episode.
@@ -278,7 +278,7 @@ def plan(
     for name, steps in (("elapsed", elapsed), ("steps_left", 0 if steps_left is None else steps_left)):
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 0:
             raise RecipeError(f"{name} must be a whole number of at least 0, not {steps!r}")
-    search = bind(model, make_recipe(recipe), steps_left is not None, max_nodes, memory)
+    search = bind(model, make_recipe(algorithm), steps_left is not None, max_nodes, memory)
     cells = model.cells(state)
     search.seed(agent_stream(np.random.SeedSequence().entropy if number is None else number, 0))  # type: ignore[arg-type]
     ended = model.terminal is not None and model.terminal(cells)

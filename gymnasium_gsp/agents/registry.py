@@ -34,6 +34,9 @@ class Algorithm:
 
 ALGORITHMS: dict[str, Algorithm] = {}
 
+DEFAULT_ALGORITHM = "gs-power-uct"
+"""What an agent runs unless told otherwise."""
+
 BENCHMARK_NAMES = ("FrozenLake", "PassengerGrid", "FactoredRiverSwim", "SysAdminRing", "FourRooms")
 """The environments that presets are for, as `gymnasium_gsp.envs` names them; agents know no environment."""
 
@@ -96,7 +99,7 @@ def preset_options(found: Algorithm, preset: str, env_id: str | None) -> dict[st
 
 
 def make_recipe(
-    name_or_recipe: Any,
+    algorithm: Any,
     *,
     preset: str | None = None,
     env_id: str | None = None,
@@ -106,7 +109,7 @@ def make_recipe(
     """The recipe for a name with a preset and options, or a recipe with other choices in some slots.
 
     Args:
-        name_or_recipe: a registered algorithm's name, or a recipe.
+        algorithm: a registered algorithm's name, or a recipe.
         preset: a named set of options for the environment.
         env_id: the environment's full id, for the preset.
         others: names that the caller takes itself, to suggest where an option is misspelt.
@@ -115,15 +118,15 @@ def make_recipe(
     Raises:
         RecipeError: for an unknown name, preset or option, with the nearest name; for values that make no sense.
     """
-    if is_recipe(name_or_recipe):
+    if is_recipe(algorithm):
         if preset is not None:
             raise RecipeError(
                 f"preset {preset!r} belongs to a named algorithm; a recipe value has its settings already"
             )
-        return name_or_recipe.changed(**overrides)
-    if not isinstance(name_or_recipe, str):
-        raise RecipeError(f"an algorithm is a name or a Recipe, not {name_or_recipe!r}")
-    found = find_algorithm(name_or_recipe)
+        return algorithm.changed(**overrides)
+    if not isinstance(algorithm, str):
+        raise RecipeError(f"an algorithm is a name or a Recipe, not {algorithm!r}")
+    found = find_algorithm(algorithm)
     allowed = found.options()
     for option in overrides:
         if option not in allowed:

@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 import gymnasium as gym
 
 from gymnasium_gsp.agents.agent import Agent, make_agent
+from gymnasium_gsp.agents.registry import DEFAULT_ALGORITHM
+from gymnasium_gsp.search.recipe import Recipe
 
 
 class PlanningWrapper(gym.Wrapper, gym.utils.RecordConstructorArgs):
@@ -21,16 +23,16 @@ class PlanningWrapper(gym.Wrapper, gym.utils.RecordConstructorArgs):
 
     Args:
         env: the environment, wrapped or not.
-        name_or_recipe: a registered algorithm, or a recipe.
+        algorithm: a registered algorithm, or a recipe.
         **options: of `make_agent`.
     """
 
     gsp_neutral: ClassVar[bool] = True
 
-    def __init__(self, env: gym.Env, name_or_recipe: Any = "gs-power-uct", **options: Any) -> None:
-        gym.utils.RecordConstructorArgs.__init__(self, name_or_recipe=name_or_recipe, **options)
+    def __init__(self, env: gym.Env, algorithm: str | Recipe = DEFAULT_ALGORITHM, **options: Any) -> None:
+        gym.utils.RecordConstructorArgs.__init__(self, algorithm=algorithm, **options)
         gym.Wrapper.__init__(self, env)
-        self.agent: Agent = make_agent(name_or_recipe, env, **options)
+        self.agent: Agent = make_agent(env, algorithm, **options)
         self._last: tuple[Any, Any] | None = None
         self._ended = False
 

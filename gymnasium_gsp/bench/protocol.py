@@ -18,7 +18,7 @@ from gymnasium_gsp.exact import optimum
 from gymnasium_gsp.search.budget import Budget, as_budget
 from gymnasium_gsp.search.recipe import Recipe
 
-_NOT_OPTIONS = ("name_or_recipe", "preset", "env_id")  # what `make_recipe` calls its own arguments
+_NOT_OPTIONS = ("algorithm", "preset", "env_id")  # what `make_recipe` calls its own arguments
 
 
 def check_count(name: str, value: Any) -> int:

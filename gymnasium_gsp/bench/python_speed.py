@@ -117,7 +117,7 @@ def overhead(env: Any, name: str, algorithm: str, rounds: int, **options: Any) -
         **options: of the agent.
     """
     observation, info = env.reset(seed=0)
-    agent = make_agent(algorithm, env, budget=SIMULATIONS, seed=0, **options)
+    agent = make_agent(env, algorithm, budget=SIMULATIONS, seed=0, **options)
     agent.plan(observation, info)
     calls = _recorded(agent, observation, info)
     whole = alone = math.inf
@@ -216,7 +216,7 @@ class Copying:
 def compare_with_copying(env: Any, name: str, rounds: int, **options: Any) -> Copying:
     """Time `uct` and `deepcopy_search` in turn, from one state; the smallest time of each counts."""
     observation, info = env.reset(seed=0)
-    agent = make_agent("uct", env, budget=SIMULATIONS, seed=0, **options)
+    agent = make_agent(env, "uct", budget=SIMULATIONS, seed=0, **options)
     agent.plan(observation, info)
     ours: tuple[float, int] = (math.inf, 1)
     theirs = ours

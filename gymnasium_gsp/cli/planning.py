@@ -93,7 +93,7 @@ def check(
     """Check whether an environment can be planned in, and say how, at what cost, and what to do where not."""
     from gymnasium_gsp.bench.protocol import Run
     from gymnasium_gsp.bench.settings import parse_arguments
-    from gymnasium_gsp.models.check import check_snapshot
+    from gymnasium_gsp.binding.check import check_snapshot
 
     with one_line_errors():
         live = make_env(Run(env=env, env_options=parse_arguments(env_settings or ())))

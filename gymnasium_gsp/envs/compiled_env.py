@@ -11,10 +11,10 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.compilation import compiled_pointer
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.compilation import compiled_pointer
+from gymnasium_gsp.abi.pointers import Pointer, ctypes_type
 from gymnasium_gsp.models.compiled import CompiledModel, Transition
-from gymnasium_gsp.models.pointers import Pointer, ctypes_type
 
 ObsT = TypeVar("ObsT")
 

@@ -7,9 +7,9 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from gymnasium_gsp.abi.signatures import RUNNING, TERMINATED, uniform
 from gymnasium_gsp.envs.compiled_env import CompiledEnv
 from gymnasium_gsp.envs.grid import check_horizon, check_probability, draw_map, neighbours, read_map, slip_law, slipped
-from gymnasium_gsp.models.abi import RUNNING, TERMINATED, uniform
 from gymnasium_gsp.models.compiled import Transition
 
 MAP_8X8 = ("SFFFFFFF", "FFFFFFFF", "FFFHFFFF", "FFFFFHFF", "FFFHFFFF", "FHHFFFHF", "FHFFHFHF", "FFFHFFFG")

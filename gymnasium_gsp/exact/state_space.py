@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.pointers import ctypes_type
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.models import abi
 from gymnasium_gsp.models.compiled import CompiledModel, Transition
-from gymnasium_gsp.models.pointers import ctypes_type
 
 _ELSEWHERE = "(rings of machines and four rooms have oracles of their own, see gymnasium_gsp.exact)"
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gymnasium_gsp.abi.pointers import Pointer, resolve
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.models.pointers import Pointer, resolve
 
 Transition = tuple[float, tuple[int, ...], float, bool]
 """One row of a law: probability, next state's cells, reward, terminated."""
@@ -19,7 +19,7 @@ class CompiledModel:
     """What a search needs to know of a decision process.
 
     Attributes:
-        step: the rules, with the signature STEP of `models.abi` (a function, a `@cfunc`, a ctypes pointer or an
+        step: the rules, with the signature STEP of `abi` (a function, a `@cfunc`, a ctypes pointer or an
             address).
         actions: number of actions; they are 0 .. actions - 1.
         width: cells of 8 bytes in a state.

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gymnasium_gsp.abi.compilation import compiled_pointer
+from gymnasium_gsp.abi.pointers import Pointer
+from gymnasium_gsp.abi.signatures import FAILED, RUNNING, STEP, TERMINATED, uniform
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.models.abi import FAILED, RUNNING, STEP, TERMINATED, uniform
-from gymnasium_gsp.models.compilation import compiled_pointer
 from gymnasium_gsp.models.compiled import CompiledModel, Transition
-from gymnasium_gsp.models.pointers import Pointer
 
 _HEADER = 2
 _RECORD = 4

@@ -6,8 +6,8 @@ from typing import Literal
 
 from numba import njit
 
+from gymnasium_gsp.abi import signatures as abi
 from gymnasium_gsp.errors import RecipeError, unknown_name
-from gymnasium_gsp.models import abi
 from gymnasium_gsp.search.ingredients import Ingredient, check_number, make_plain
 
 _ROUNDING = 1e-9  # how far below its lower bound a value may lie before that is an error, relative to its size

@@ -9,8 +9,8 @@ import math
 
 from numba import njit
 
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.abi import address, as_reals, below, call_backup, notes, offset
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.signatures import address, as_reals, below, call_backup, notes, offset
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.graph import AHEAD, ask_for, edge_child, next_edge, reach
 from gymnasium_gsp.search.playout import place, read_legal, uniform_action

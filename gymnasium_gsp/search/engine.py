@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.compilation import compiled_entry
+from gymnasium_gsp.abi.interrupts import Interrupts
 from gymnasium_gsp.errors import PlanningError
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.compilation import compiled_entry
-from gymnasium_gsp.models.interrupts import Interrupts
 from gymnasium_gsp.search import decision, kernel
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.budget import Budget, Progress, SearchResult

@@ -16,9 +16,9 @@ from typing import Literal
 
 from numba import njit
 
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.signatures import notes, scratch, uniform
 from gymnasium_gsp.errors import RecipeError, unknown_name
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.abi import notes, scratch, uniform
 from gymnasium_gsp.search.ingredients import Ingredient, check_number, make_plain
 from gymnasium_gsp.search.selection import Scale, check_scale, is_legal, pick_untried
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gymnasium_gsp.abi.pointers import SIGNATURES, Pointer, ctypes_type
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.models.pointers import SIGNATURES, Pointer, ctypes_type
 from gymnasium_gsp.search.ingredients import Custom, Ingredient, as_ingredient, check_number, make_plain
 
 

@@ -8,7 +8,7 @@ bits of the hash, so that hardly ever a row is read, which lies far away in memo
 
 from numba import njit, types
 
-from gymnasium_gsp.models.abi import as_reals, offset, prefetch
+from gymnasium_gsp.abi.signatures import as_reals, offset, prefetch
 from gymnasium_gsp.search import layout as at
 
 u64 = types.uint64

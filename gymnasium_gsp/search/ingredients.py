@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gymnasium_gsp.abi.compilation import compiled_pointer
+from gymnasium_gsp.abi.pointers import SIGNATURES, Pointer, resolve
 from gymnasium_gsp.errors import RecipeError, unknown_name
-from gymnasium_gsp.models.compilation import compiled_pointer
-from gymnasium_gsp.models.pointers import SIGNATURES, Pointer, resolve
 
 
 class Ingredient:
@@ -37,7 +37,7 @@ class Custom(Ingredient):
 
     Attributes:
         function: what does the work: a plain or numba function, a `@cfunc`, a ctypes pointer or an address, with the
-            signature of its slot in `models.abi`.
+            signature of its slot in `abi`.
         values: the numbers it gets as `params`.
         kind: which signature: select, backup, policy or value.
     """

@@ -9,8 +9,8 @@ import math
 
 from numba import njit
 
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.abi import as_reals, below, offset
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.signatures import as_reals, below, offset
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.bounds import PAIR, extreme_mean, extreme_reward
 from gymnasium_gsp.search.graph import edge_child, next_edge

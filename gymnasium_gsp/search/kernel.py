@@ -8,8 +8,17 @@ import math
 
 from numba import njit
 
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.abi import address, as_reals, call_backup, call_select, notes, null_reals, offset, prefetch
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.signatures import (
+    address,
+    as_reals,
+    call_backup,
+    call_select,
+    notes,
+    null_reals,
+    offset,
+    prefetch,
+)
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.graph import add, find, record_outcome
 from gymnasium_gsp.search.playout import evaluate, is_action, place, read_legal, uniform_action

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gymnasium_gsp.models.compilation import compiled_entry
+from gymnasium_gsp.abi.compilation import compiled_entry
 from gymnasium_gsp.search import intervals as has
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search import optimistic

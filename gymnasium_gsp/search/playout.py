@@ -4,8 +4,8 @@ import math
 
 from numba import njit, types
 
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.abi import below, call_legal, call_policy, call_step, call_value, offset
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.signatures import below, call_legal, call_policy, call_step, call_value, offset
 from gymnasium_gsp.search import layout as at
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gymnasium_gsp.models.pointers import Pointer
+from gymnasium_gsp.abi.pointers import Pointer
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.evaluation import Constant, Heuristic, PythonValue, Rollout
 from gymnasium_gsp.search.horizon import DEFAULT_HORIZON

@@ -4,8 +4,8 @@ import math
 
 from numba import njit, types
 
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.abi import call_step, offset
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.signatures import call_step, offset
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.graph import add, clear, find
 

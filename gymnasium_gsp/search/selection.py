@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 from numba import njit
 
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.signatures import below, scratch
 from gymnasium_gsp.errors import RecipeError, unknown_name
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.abi import below, scratch
 from gymnasium_gsp.search.ingredients import Ingredient, check_number, make_plain
 
 Scale = Literal["raw", "range"]

@@ -9,8 +9,8 @@ import math
 import numpy as np
 from numba import njit
 
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.abi import address, as_reals, offset
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.signatures import address, as_reals, offset
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.decision import recommend
 from gymnasium_gsp.search.graph import add, clear, find

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from gymnasium_gsp.models.abi import address, as_reals, offset
-from gymnasium_gsp.models.compilation import compiled_entry
+from gymnasium_gsp.abi.compilation import compiled_entry
+from gymnasium_gsp.abi.signatures import address, as_reals, offset
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.graph import edge_child, key_hash, next_edge, reach, stamp_of
 

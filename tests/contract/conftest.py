@@ -12,10 +12,10 @@ import pytest
 from gymnasium import spaces
 
 import gymnasium_gsp as gsp
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.pointers import ctypes_type
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.envs.compiled_env import EnvState
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.pointers import ctypes_type
 
 SETTINGS = [(name, preset) for name, found in gsp.ALGORITHMS.items() for preset in (None, *found.presets)]
 TRIALS = [name for name in gsp.ALGORITHMS if isinstance(gsp.make_recipe(name), gsp.Recipe)]

@@ -19,7 +19,7 @@ def agent(**options):
     env = gym.make("GSP/FrozenLake-v0")
     env.reset(seed=0)
     name = options.pop("name", "gs-power-uct")
-    return gsp.make_agent(name, env, **options)
+    return gsp.make_agent(env, name, **options)
 
 
 def plan(recipe="uct", budget=10, **options):
@@ -116,8 +116,8 @@ REFUSED = {
     "rollout text": (lambda: PART.Rollout(steps="two"), ["'two'", "whole number"]),
     "rollout without end": (lambda: PART.Rollout(steps=math.inf), ["inf", "whole number"]),
     "leaf value": (lambda: PART.PythonValue(3), ["3", "function"]),
-    "no discrete actions": (lambda: gsp.make_agent("uct", Continuous()), ["Box", "[Dd]iscrete"]),
-    "no environment": (lambda: gsp.make_agent("uct", 3), ["3", "environment"]),
+    "no discrete actions": (lambda: gsp.make_agent(Continuous(), "uct"), ["Box", "[Dd]iscrete"]),
+    "no environment": (lambda: gsp.make_agent(3, "uct"), ["3", "environment"]),
     "no cap": (lambda: agent(max_nodes=0), ["max_nodes", "0", "at least 1"]),
     "a cap of text": (lambda: agent(max_nodes="a"), ["max_nodes", "'a'"]),
     "no memory": (lambda: agent(memory=-5), ["memory", "-5"]),
@@ -169,13 +169,13 @@ def test_a_preset_for_another_environment_says_which_it_has():
     env = gym.make("GSP/FrozenLake-v0").unwrapped
     env.spec = None
     with pytest.raises(gsp.RecipeError, match=r"'paper' of uct has settings for .*FrozenLake.*not for None"):
-        gsp.make_agent("uct", env, preset="paper")
+        gsp.make_agent(env, "uct", preset="paper")
 
 
 @pytest.mark.parametrize("wrong", ["another state's", "cut short", "none", "text", "from another environment"])
 def test_an_observation_that_does_not_fit_is_refused(env, observe, wrong):
     """What was given and what the environment shows; the agent plans on with the right one."""
-    planner = gsp.make_agent("gs-power-uct", env, budget=8, seed=0)
+    planner = gsp.make_agent(env, "gs-power-uct", budget=8, seed=0)
     right = observe(env)
     env.reset(seed=9)
     env.step(1)

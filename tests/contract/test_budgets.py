@@ -52,7 +52,7 @@ def test_budgets_are_exact_and_actions_legal(settings, entry, env, observe):
         "nodes": gsp.Budget(simulations=MANY, nodes=5),  # three steps from a corner lead to six states
     }
     for limit, budget in limits.items():
-        agent = gsp.make_agent(name, env, budget=budget, preset=preset, seed=3)
+        agent = gsp.make_agent(env, name, budget=budget, preset=preset, seed=3)
         action = agent.act(observation)
         result = agent.result
         assert env.action_space.contains(action)
@@ -68,7 +68,7 @@ def test_budgets_are_exact_and_actions_legal(settings, entry, env, observe):
 
 
 def test_a_whole_number_is_a_budget_of_simulations(env, observe):
-    agent = gsp.make_agent("uct", env, budget=np.int64(5), seed=0)
+    agent = gsp.make_agent(env, "uct", budget=np.int64(5), seed=0)
     agent.act(observe(env))
     assert (agent.result.simulations, agent.result.stopped_by) == (5, "simulations")
 
@@ -90,7 +90,7 @@ def test_the_first_limit_to_run_out_ends_the_search(settings, random_model):
 
 def test_a_new_budget_counts_new_work_alone(algorithm, env, observe):
     """A kept graph brings visits along; they are not counted against the next decision."""
-    agent = gsp.make_agent(algorithm, env, budget=40, seed=0, retention="episode")
+    agent = gsp.make_agent(env, algorithm, budget=40, seed=0, retention="episode")
     for step in range(3):
         action = agent.act(observe(env))
         assert agent.result.simulations == 40
@@ -104,7 +104,7 @@ def test_a_new_budget_counts_new_work_alone(algorithm, env, observe):
 @pytest.mark.parametrize("budget", [gsp.Budget(simulations=9), 9])
 def test_the_budget_may_change_between_decisions(random_model, model_env, budget):
     env = model_env(random_model(0), horizon=5)
-    agent = gsp.make_agent("uct", env, budget=4, seed=0)
+    agent = gsp.make_agent(env, "uct", budget=4, seed=0)
     agent.plan(env.reset()[0])
     agent.budget = budget
     agent.plan(env.reset()[0])
@@ -140,7 +140,7 @@ def test_seconds_hold_at_the_next_decision(timed_model, model_env):
     costs = [1e-6]
     env = model_env(timed_model(costs), horizon=10)
     observation, _ = env.reset()
-    agent = gsp.make_agent("uct", env, budget=gsp.Budget(seconds=0.01), seed=0)
+    agent = gsp.make_agent(env, "uct", budget=gsp.Budget(seconds=0.01), seed=0)
     agent.plan(observation)
     assert agent.result.simulations > 500
     costs[-1] = 0.002
@@ -170,7 +170,7 @@ def test_progress_is_told_and_may_stop_the_search(algorithm, env, observe):
         told.append(progress)
         return progress.simulations >= 60
 
-    agent = gsp.make_agent(algorithm, env, budget=gsp.Budget(simulations=MANY), seed=0, on_progress=on_progress)
+    agent = gsp.make_agent(env, algorithm, budget=gsp.Budget(simulations=MANY), seed=0, on_progress=on_progress)
     action = agent.act(observe(env))
     assert env.action_space.contains(action)
     assert agent.result.stopped_by == "callback"
@@ -189,7 +189,7 @@ def test_an_exception_in_a_progress_callback_is_raised_and_the_agent_usable_agai
         if faults:
             raise faults.pop()
 
-    agent = gsp.make_agent("gs-power-uct", env, budget=500, seed=0, on_progress=on_progress)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=500, seed=0, on_progress=on_progress)
     with pytest.raises(KeyboardInterrupt, match="enough"):
         agent.act(observe(env))
     assert agent.result is None
@@ -225,6 +225,6 @@ def test_nothing_is_searched_where_the_episode_has_ended(algorithm):
     env.reset(seed=0)
     goal = env.unwrapped.clone_state()._replace(cells=(63,), elapsed=5, terminated=True)
     env.unwrapped.set_state(goal)
-    agent = gsp.make_agent(algorithm, env, budget=10, seed=0)
+    agent = gsp.make_agent(env, algorithm, budget=10, seed=0)
     assert env.action_space.contains(agent.act(63))
     assert (agent.result.stopped_by, agent.result.simulations, agent.result.model_steps) == ("terminal", 0, 0)

@@ -28,7 +28,7 @@ def graph_is_fresh(result):
 
 def test_plan_then_act_in_one_state_is_no_new_episode(algorithm, env, observe):
     """With the graph kept, the second decision stands on the first."""
-    agent = gsp.make_agent(algorithm, env, budget=30, seed=0, retention="episode")
+    agent = gsp.make_agent(env, algorithm, budget=30, seed=0, retention="episode")
     observation = observe(env)
     first = agent.plan(observation)
     agent.act(observation)
@@ -39,14 +39,14 @@ def test_plan_then_act_in_one_state_is_no_new_episode(algorithm, env, observe):
 
 
 def test_plan_twice_is_no_new_episode_either(algorithm, env, observe):
-    agent = gsp.make_agent(algorithm, env, budget=30, seed=0, retention="episode")
+    agent = gsp.make_agent(env, algorithm, budget=30, seed=0, retention="episode")
     first, second = agent.plan(observe(env)), agent.plan(observe(env))
     assert second.graph_size == first.graph_size + second.nodes
 
 
 def test_a_second_act_at_step_0_is_a_new_episode(algorithm, env, observe):
     """Nobody acts twice in one state, so the environment was reset in between."""
-    agent = gsp.make_agent(algorithm, env, budget=30, seed=0, retention="episode")
+    agent = gsp.make_agent(env, algorithm, budget=30, seed=0, retention="episode")
     agent.act(observe(env))
     agent.act(observe(env))
     assert graph_is_fresh(agent.result)
@@ -55,7 +55,7 @@ def test_a_second_act_at_step_0_is_a_new_episode(algorithm, env, observe):
 def test_elapsed_steps_that_fell_are_a_new_episode(algorithm):
     env = gym.make("GSP/SysAdminRing-v0")
     env.reset(seed=0)
-    agent = gsp.make_agent(algorithm, env, budget=30, seed=0, retention="episode")
+    agent = gsp.make_agent(env, algorithm, budget=30, seed=0, retention="episode")
     agent.act(stand(env, elapsed=4))
     agent.act(stand(env, elapsed=5))
     assert not graph_is_fresh(agent.result) or agent.recipe.key == "path"
@@ -67,7 +67,7 @@ def test_another_layout_is_a_new_episode(algorithm):
     """FourRooms at the same elapsed time, with the goal elsewhere: another MDP, of which nothing is known yet."""
     env = gym.make("GSP/FourRooms-v0")
     env.reset(seed=0)
-    agent = gsp.make_agent(algorithm, env, budget=30, seed=0, retention="episode")
+    agent = gsp.make_agent(env, algorithm, budget=30, seed=0, retention="episode")
     agent.plan(stand(env))
     state = env.unwrapped.clone_state()
     *fixed, goal, doors = state.layout
@@ -77,7 +77,7 @@ def test_another_layout_is_a_new_episode(algorithm):
 
 
 def test_reset_and_episode_start_are_new_episodes(algorithm, env, observe):
-    agent = gsp.make_agent(algorithm, env, budget=30, seed=0, retention="episode")
+    agent = gsp.make_agent(env, algorithm, budget=30, seed=0, retention="episode")
     observation = observe(env)
     agent.plan(observation)
     agent.reset()
@@ -95,7 +95,7 @@ def test_each_episode_has_a_stream_of_its_own(algorithm, observe, same_result):
     env.reset(seed=0)
     results = []
     for _ in range(2):
-        agent = gsp.make_agent(algorithm, env, budget=60, seed=5)
+        agent = gsp.make_agent(env, algorithm, budget=60, seed=5)
         for _ in range(2):
             agent.act(observe(env))
             results.append(agent.result)
@@ -106,7 +106,7 @@ def test_each_episode_has_a_stream_of_its_own(algorithm, observe, same_result):
 
 
 def test_reset_with_a_seed_begins_the_stream_anew(algorithm, env, observe, same_result):
-    agent = gsp.make_agent(algorithm, env, budget=60, seed=5)
+    agent = gsp.make_agent(env, algorithm, budget=60, seed=5)
     agent.act(observe(env))
     first = agent.result
     agent.act(observe(env))
@@ -118,7 +118,7 @@ def test_reset_with_a_seed_begins_the_stream_anew(algorithm, env, observe, same_
 def test_the_root_is_where_the_environment_is(algorithm):
     """Two episodes in a row on a lake that is slippery: at each decision the search starts from the real state."""
     env = gym.make("GSP/FrozenLake-v0", desc=["SFF", "FFF", "FFG"], max_episode_steps=12)
-    agent = gsp.make_agent(algorithm, env, budget=12, seed=0)
+    agent = gsp.make_agent(env, algorithm, budget=12, seed=0)
     for seed in range(2):
         observation, _ = env.reset(seed=seed)
         done = False
@@ -132,7 +132,7 @@ def test_the_root_is_where_the_environment_is(algorithm):
 
 def test_a_truncated_episode_gets_any_action_at_once(algorithm, env):
     """Worth exactly 0, and nothing is searched; the next episode is planned as ever."""
-    agent = gsp.make_agent(algorithm, env, budget=gsp.Budget(simulations=10**9), seed=0)
+    agent = gsp.make_agent(env, algorithm, budget=gsp.Budget(simulations=10**9), seed=0)
     action = agent.act(stand(env, elapsed=env.unwrapped.horizon))
     assert env.action_space.contains(action)
     assert (agent.result.stopped_by, agent.result.value, agent.result.simulations) == ("terminal", 0.0, 0)
@@ -146,7 +146,7 @@ def test_a_truncated_episode_gets_any_action_at_once(algorithm, env):
 def test_a_terminated_episode_gets_any_action_at_once(algorithm, place):
     env = gym.make("GSP/FrozenLake-v0")
     env.reset(seed=0)
-    agent = gsp.make_agent(algorithm, env, budget=gsp.Budget(simulations=10**9), seed=0)
+    agent = gsp.make_agent(env, algorithm, budget=gsp.Budget(simulations=10**9), seed=0)
     action = agent.act(stand(env, cells=(place,), elapsed=3, terminated=True))
     assert env.action_space.contains(action)
     assert (agent.result.stopped_by, agent.result.value) == ("terminal", 0.0)
@@ -154,7 +154,7 @@ def test_a_terminated_episode_gets_any_action_at_once(algorithm, place):
 
 def test_an_environment_that_was_not_reset_is_refused(algorithm, entry):
     env = gym.make(entry.id)
-    agent = gsp.make_agent(algorithm, env, budget=8, seed=0)
+    agent = gsp.make_agent(env, algorithm, budget=8, seed=0)
     with pytest.raises(ResetNeeded, match="reset"):
         agent.act(env.observation_space.sample())
     observation, _ = env.reset(seed=0)
@@ -192,7 +192,7 @@ def test_the_smallest_of_all_time_limits_counts(trials):
         observation, _ = env.reset(seed=0)
         for _ in range(4):
             observation, _, _, _, _ = env.step(0)
-        agent = gsp.make_agent(trials, env, budget=40, seed=0)
+        agent = gsp.make_agent(env, trials, budget=40, seed=0)
         agent.act(observation)
         assert 0 < agent.result.model_steps <= 40 * 3
         assert "7 steps" in agent.describe()["time limit"]

@@ -9,8 +9,8 @@ import pytest
 from numba import njit
 
 import gymnasium_gsp as gsp
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.pointers import ctypes_type
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.pointers import ctypes_type
 
 PART = gsp.ingredients
 
@@ -66,7 +66,7 @@ def test_a_step_that_misbehaves_in_some_states_is_named(algorithm, moody, model_
     """An error that says what and where, no result, and afterwards a search from scratch as if nothing had been."""
     model, mood = moody
     env = model_env(model, horizon=12, start=(5,))
-    agent = gsp.make_agent(algorithm, env, budget=120, seed=0)
+    agent = gsp.make_agent(env, algorithm, budget=120, seed=0)
     observation, _ = env.reset()
     agent.act(observation)
     mood.mode = mode
@@ -85,7 +85,7 @@ def test_a_first_simulation_that_draws_oddly_leaves_no_wrong_count_behind(moody,
     """How many draws a step makes is learnt from the first simulation; one that was odd must not be believed."""
     model, mood = moody
     env = model_env(model, horizon=12, start=(3,))
-    agent = gsp.make_agent("uct", env, budget=50, seed=0)
+    agent = gsp.make_agent(env, "uct", budget=50, seed=0)
     observation, _ = env.reset()
     mood.mode = "draws too little"
     with pytest.raises(gsp.PlanningError, match="same number of random values"):

@@ -36,7 +36,7 @@ def test_an_episode_of_200_steps_stays_under_its_cap(algorithm):
     if algorithm in WALKERS:
         pytest.skip("walks its tree and keeps none")
     env = gym.make("GSP/SysAdminRing-v0", horizon=200, max_episode_steps=200)
-    agent = gsp.make_agent(algorithm, env, budget=12, seed=0, max_nodes=400)
+    agent = gsp.make_agent(env, algorithm, budget=12, seed=0, max_nodes=400)
     results, _ = play(env, agent)
     assert len(results) == 200
     assert max(result.graph_size for result in results) <= 400
@@ -47,7 +47,7 @@ def test_an_episode_of_200_steps_stays_under_its_cap(algorithm):
 def test_a_decision_says_what_its_root_inherits(retention):
     """In a kept tree without chance: every visit of the action that was executed; else nothing."""
     env = gym.make("GSP/FrozenLake-v0", slip=0.0)
-    agent = gsp.make_agent("uct", env, budget=200, seed=0, retention=retention)
+    agent = gsp.make_agent(env, "uct", budget=200, seed=0, retention=retention)
     results, _ = play(env, agent)
     assert results[0].inherited == 0
     for before, after in pairwise(results):
@@ -58,7 +58,7 @@ def test_a_decision_says_what_its_root_inherits(retention):
 def test_a_second_decision_in_one_state_inherits_all_of_the_first():
     """Whether or not the first was asked for by `act`: the clock says that nothing has been executed."""
     env = gym.make("GSP/FrozenLake-v0")
-    agent = gsp.make_agent("uct", env, budget=100, seed=0, retention="episode")
+    agent = gsp.make_agent(env, "uct", budget=100, seed=0, retention="episode")
     observation, _ = env.reset(seed=0)
     observation, *_ = env.step(agent.act(observation))
     for decide in (agent.plan, agent.act):
@@ -74,7 +74,7 @@ def test_a_second_decision_in_one_state_inherits_all_of_the_first():
 def test_a_tree_goes_on_though_several_children_fit():
     """On slippery ice several actions lead to one state, and nobody says which was executed."""
     env = gym.make("GSP/FrozenLake-v0")
-    results, _ = play(env, gsp.make_agent("uct", env, budget=200, seed=0, retention="episode"))
+    results, _ = play(env, gsp.make_agent(env, "uct", budget=200, seed=0, retention="episode"))
     assert all(0 < result.inherited < result.visit_counts.sum() for result in results[1:])
 
 
@@ -86,14 +86,14 @@ def test_a_kept_graph_that_overflows_goes_on_and_says_so(key, expansion, decisio
     env = gym.make("GSP/SysAdminRing-v0")
     slots = {"key": key, "expansion": expansion, "retention": "episode"}
     recipe = gsp.make_recipe("gs-power-uct", decision=decision, estimator="current", **slots)
-    agent = gsp.make_agent(recipe, env, budget=200, seed=0, max_nodes=150)
+    agent = gsp.make_agent(env, recipe, budget=200, seed=0, max_nodes=150)
     results, _ = play(env, agent)
     for result in results:
         assert result.graph_size <= 150
         assert not result.at_cap or result.graph_size > 100
         assert np.isfinite(result.value)
     assert any(result.at_cap for result in results)
-    free = play(env, gsp.make_agent(recipe, env, budget=200, seed=0))[0]
+    free = play(env, gsp.make_agent(env, recipe, budget=200, seed=0))[0]
     assert not any(result.at_cap for result in free)
     assert max(result.graph_size for result in free) > 150
 
@@ -127,7 +127,7 @@ def test_the_recommendation_belongs_to_the_present_root(model_env, key):
     ]
     env = model_env(gsp.tabular_model(table), horizon=8)
     recipe = gsp.make_recipe("gs-power-uct", key=key, discount=0.9)
-    agent = gsp.make_agent(recipe, env, budget=120, seed=0)
+    agent = gsp.make_agent(env, recipe, budget=120, seed=0)
     for place in range(7):
         assert agent.act(env.go((place,), place)) == place % 3
         assert agent.result.visit_counts.sum() >= 120
@@ -143,7 +143,7 @@ def test_what_is_kept_helps(trials):
     for retention in ("episode", "decision"):
         env = gym.make("GSP/FrozenLake-v0", desc=["SFFF", "FHFH", "FFFH", "HFFG"], slip=0.0, horizon=20)
         wins[retention] = [
-            play(env, gsp.make_agent(trials, env, budget=24, seed=seed, retention=retention), seed)[1]
+            play(env, gsp.make_agent(env, trials, budget=24, seed=seed, retention=retention), seed)[1]
             for seed in range(60)
         ]
     kept, fresh = np.array(wins["episode"]), np.array(wins["decision"])

@@ -7,8 +7,8 @@ import pytest
 from numba import cfunc
 
 import gymnasium_gsp as gsp
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.pointers import ctypes_type
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.pointers import ctypes_type
 
 STATES, ACTIONS = 6, 4
 
@@ -128,7 +128,7 @@ def test_a_mask_that_changes_between_decisions_is_obeyed(masked, model_env):
 
     allowed = np.array([1.0])
     env = model_env(gsp.CompiledModel(rules, ACTIONS, params=allowed, legal=changing), horizon=9)
-    agent = gsp.make_agent("gs-power-uct-f", env, budget=20, seed=0)
+    agent = gsp.make_agent(env, "gs-power-uct-f", budget=20, seed=0)
     for elapsed, action in enumerate((1, 1, 3, 0)):
         allowed[0] = action
         assert agent.act(env.go((0,), elapsed)) == action

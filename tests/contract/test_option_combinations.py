@@ -106,7 +106,7 @@ def test_every_combination_plays_an_episode_or_is_refused():
     for number, slots in enumerate(combinations()[::2]):
         try:
             agent = gsp.make_agent(
-                gsp.Recipe(**slots), env, budget=8, seed=number, max_nodes=6 if number % 3 == 0 else None
+                env, gsp.Recipe(**slots), budget=8, seed=number, max_nodes=6 if number % 3 == 0 else None
             )
             observation, _ = env.reset(seed=number)
             done = False
@@ -157,7 +157,7 @@ def test_a_horizon_that_moves_with_the_root_does_not_go_with_a_kept_graph_of_ela
     observation, _ = env.reset(seed=0)
     recipe = gsp.Recipe(key="state_elapsed", retention="episode", horizon=horizon, discount=0.9)
     with pytest.raises(gsp.RecipeError, match="end is fixed"):
-        gsp.make_agent(recipe, env, budget=16, seed=0).act(observation)
+        gsp.make_agent(env, recipe, budget=16, seed=0).act(observation)
 
 
 def test_the_options_of_a_preset_may_be_given_by_hand(settings, entry):

@@ -44,13 +44,13 @@ def test_planning_changes_nothing_that_the_environment_does(settings, entry):
     for env in wrapped:
         env.action_space.seed(5)
         env.observation_space.seed(6)
-    agent = gsp.make_agent(name, wrapped[0], budget=6, preset=preset, seed=11)
+    agent = gsp.make_agent(wrapped[0], name, budget=6, preset=preset, seed=11)
     assert play(wrapped[0], agent, 20) == play(wrapped[1], None, 20)
 
 
 def test_predict_draws_nothing_from_the_environments_spaces(env, observe):
     env.observation_space.seed(3)
-    agent = gsp.make_agent("uct", env, budget=4, seed=0)
+    agent = gsp.make_agent(env, "uct", budget=4, seed=0)
     before = streams(env)
     agent.predict(observe(env))
     assert streams(env) == before
@@ -62,7 +62,7 @@ def test_the_observation_may_be_overwritten_afterwards(algorithm, same_result):
     for spoil in (False, True):
         env = gym.make("GSP/FactoredRiverSwim-v0")
         observation, _ = env.reset(seed=0)
-        agent = gsp.make_agent(algorithm, env, budget=20, seed=0)
+        agent = gsp.make_agent(env, algorithm, budget=20, seed=0)
         for _ in range(3):
             action = agent.act(observation)
             if spoil:
@@ -75,7 +75,7 @@ def test_the_observation_may_be_overwritten_afterwards(algorithm, same_result):
 def test_an_environment_that_cannot_be_copied_is_planned_in(env, observe):
     """A renderer's lock, a socket, a window: the agent never copies the environment."""
     env.unwrapped.window = threading.Lock()
-    agent = gsp.make_agent("gs-power-uct", env, budget=8, seed=0)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=8, seed=0)
     assert env.action_space.contains(agent.act(observe(env)))
 
 
@@ -99,7 +99,7 @@ def environments_behind(start):
 
 
 def test_no_environment_hangs_from_the_graph(algorithm, env, observe):
-    agent = gsp.make_agent(algorithm, env, budget=50, seed=0)
+    agent = gsp.make_agent(env, algorithm, budget=50, seed=0)
     agent.act(observe(env))
     assert not environments_behind(agent._search.store)
     assert not environments_behind(agent.result)
@@ -109,7 +109,7 @@ def test_no_environment_hangs_from_the_graph(algorithm, env, observe):
 def test_models_of_layouts_gone_by_are_let_go():
     """FourRooms draws another layout in each episode; none of the old ones stays in memory."""
     env = gym.make("GSP/FourRooms-v0")
-    agent = gsp.make_agent("gs-power-uct", env, budget=4, seed=0)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=4, seed=0)
     models = []
     for seed in range(12):
         observation, _ = env.reset(seed=seed)
@@ -122,7 +122,7 @@ def test_models_of_layouts_gone_by_are_let_go():
 @pytest.mark.parametrize("batched", [False, True])
 def test_predict_has_the_shape_that_evaluation_loops_expect(algorithm, env, observe, batched):
     """One observation, or a batch of one with a leading axis, as a vector environment of one gives it."""
-    agent = gsp.make_agent(algorithm, env, budget=6, seed=0)
+    agent = gsp.make_agent(env, algorithm, budget=6, seed=0)
     observation = np.asarray(observe(env))
     given = observation[None] if batched else observation
     started = np.ones((1,), bool)
@@ -135,7 +135,7 @@ def test_predict_has_the_shape_that_evaluation_loops_expect(algorithm, env, obse
 
 
 def test_predict_refuses_a_batch_of_two(env, observe):
-    agent = gsp.make_agent("uct", env, budget=6, seed=0)
+    agent = gsp.make_agent(env, "uct", budget=6, seed=0)
     with pytest.raises(gsp.RecipeError, match=r"bound to one environment.*2 observations"):
         agent.predict(np.stack([observe(env)] * 2))
 
@@ -143,7 +143,7 @@ def test_predict_refuses_a_batch_of_two(env, observe):
 def test_the_usual_loop_plays_an_episode(algorithm):
     """The loop that every user of Gymnasium writes."""
     env = gym.make("GSP/FactoredRiverSwim-v0")
-    agent = gsp.make_agent(algorithm, env, budget=16, seed=0)
+    agent = gsp.make_agent(env, algorithm, budget=16, seed=0)
     observation, info = env.reset(seed=0)
     steps, done = 0, False
     while not done:
@@ -159,7 +159,7 @@ def test_the_usual_loop_plays_an_episode(algorithm):
 def test_a_loop_of_evaluation_with_predict_plays_episodes():
     """The loop of Stable-Baselines3's `evaluate_policy`, written out for one environment."""
     env = gym.make("GSP/FrozenLake-v0", desc=["SF", "FG"])
-    agent = gsp.make_agent("gs-power-uct", env, budget=32, seed=0)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=32, seed=0)
     returns, states = [], None
     observation, _ = env.reset(seed=0)
     started, total = np.array([True]), 0.0
@@ -175,7 +175,7 @@ def test_a_loop_of_evaluation_with_predict_plays_episodes():
 
 def test_describe_says_what_is_planned_with_what(settings, entry, env):
     name, preset = settings
-    told = gsp.make_agent(name, env, budget=5, preset=preset, seed=0).describe()
+    told = gsp.make_agent(env, name, budget=5, preset=preset, seed=0).describe()
     assert told["algorithm"] == name
     assert told["environment"] == entry.id
     assert told["time limit"] == f"{entry.max_episode_steps} steps"
@@ -190,7 +190,7 @@ def test_a_wrapper_with_other_actions_gets_its_own_or_is_refused(actions):
     env = TransformAction(gym.make("GSP/FrozenLake-v0"), lambda action: action % 4, spaces.Discrete(actions))
     observation, _ = env.reset(seed=0)
     try:
-        chosen = {gsp.make_agent("uct", env, budget=1, seed=seed).act(observation) for seed in range(60)}
+        chosen = {gsp.make_agent(env, "uct", budget=1, seed=seed).act(observation) for seed in range(60)}
     except gsp.RecipeError:
         return
     assert chosen == set(range(actions))

@@ -30,7 +30,7 @@ for name, found in gsp.ALGORITHMS.items():
         for entry in BENCHMARKS:
             env = gym.make(entry.id)
             observation, _ = env.reset(seed=4)
-            agent = gsp.make_agent(name, env, budget=40, preset=preset, seed=4)
+            agent = gsp.make_agent(env, name, budget=40, preset=preset, seed=4)
             for _ in range(2):
                 observation, *_ = env.step(agent.act(observation))
                 result = agent.result
@@ -60,7 +60,7 @@ def test_results_are_the_same_for_the_same_seed_alone(settings, env, observe, sa
     name, preset = settings
 
     def plan(seed):
-        return gsp.make_agent(name, env, budget=40, preset=preset, seed=seed).plan(observe(env))
+        return gsp.make_agent(env, name, budget=40, preset=preset, seed=seed).plan(observe(env))
 
     assert same_result(plan(7), plan(7))
     assert any(not same_result(plan(7), plan(other)) for other in range(8, 16))
@@ -75,7 +75,7 @@ def test_two_agents_interleaved_are_as_two_apart(algorithm, same_result):
     def bind(env_id, seed):
         env = gym.make(env_id)
         env.reset(seed=seed)
-        agent = gsp.make_agent(algorithm, env, budget=30, seed=seed)
+        agent = gsp.make_agent(env, algorithm, budget=30, seed=seed)
         return env, agent
 
     def decide(env, agent):
@@ -169,7 +169,7 @@ def test_episode_seeds_differ_between_environments_episodes_and_roles():
 
 def test_an_agent_pickled_before_its_first_decision_is_the_same_agent(settings, env, observe, same_result):
     name, preset = settings
-    agent = gsp.make_agent(name, env, budget=30, preset=preset, seed=3)
+    agent = gsp.make_agent(env, name, budget=30, preset=preset, seed=3)
     twin = pickle.loads(pickle.dumps(agent))
     observation = observe(env)
     assert twin.recipe == agent.recipe
@@ -177,7 +177,7 @@ def test_an_agent_pickled_before_its_first_decision_is_the_same_agent(settings, 
 
 
 def test_an_agent_pickled_within_an_episode_goes_on(algorithm, env, observe, same_result):
-    agent = gsp.make_agent(algorithm, env, budget=30, seed=3)
+    agent = gsp.make_agent(env, algorithm, budget=30, seed=3)
     env.step(agent.act(observe(env)))
     data = pickle.dumps(agent)
     twins = [pickle.loads(data) for _ in range(2)]
@@ -189,7 +189,7 @@ def test_an_agent_pickled_within_an_episode_goes_on(algorithm, env, observe, sam
 def test_a_pickled_agent_wakes_up_in_another_process(observe, tmp_path):
     env = gym.make("GSP/FourRooms-v0")
     env.reset(seed=1)
-    agent = gsp.make_agent("gs-power-uct", env, budget=30, seed=3)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=30, seed=3)
     observation = observe(env)
     (tmp_path / "agent").write_bytes(pickle.dumps((agent, observation)))
     code = f"import pickle; a, o = pickle.load(open({str(tmp_path / 'agent')!r}, 'rb')); print(a.plan(o).value.hex())"

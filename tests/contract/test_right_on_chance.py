@@ -105,7 +105,7 @@ def test_no_planner_sees_the_real_future(algorithm):
     wins = 0
     for seed in range(60):
         observation, _ = env.reset(seed=seed)
-        agent = gsp.make_agent(algorithm, env, budget=16, seed=seed)
+        agent = gsp.make_agent(env, algorithm, budget=16, seed=seed)
         done = False
         while not done:
             observation, reward, terminated, truncated, _ = env.step(agent.act(observation))

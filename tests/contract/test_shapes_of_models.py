@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gymnasium_gsp as gsp
-from gymnasium_gsp.models.abi import RUNNING, below
+from gymnasium_gsp.abi import RUNNING, below
 
 MASK = (1 << 64) - 1
 

@@ -25,10 +25,10 @@ with warnings.catch_warnings(record=True) as caught:
     observation, _ = env.reset(seed=0)
     results = []
     for name in sys.argv[1:]:
-        agent = gsp.make_agent(name, env, budget=64, seed=0)
+        agent = gsp.make_agent(env, name, budget=64, seed=0)
         agent.act(observation)
         results.append([agent.result.action, agent.result.value.hex(), agent.result.model_steps])
-from gymnasium_gsp.models import compilation
+from gymnasium_gsp.abi import compilation
 entries = [compilation.compiled_entry(loop, True) for loop in (agent._search.loop, agent._search.decide)]
 misses = sum(sum(entry.stats.cache_misses.values()) for entry in entries)
 ours = [str(w.message) for w in caught if "gymnasium" in str(w.filename) or "numba" in str(w.filename).lower()]
@@ -38,13 +38,13 @@ print(json.dumps({"results": results, "warnings": ours, "misses": misses}))
 REFUSE = """
 import gymnasium as gym
 import gymnasium_gsp as gsp
-from gymnasium_gsp.models import compilation
+from gymnasium_gsp.abi import compilation
 
 env = gym.make("GSP/FrozenLake-v0")
 env.reset(seed=0)
 for options in ({"p": 0.5}, {"preset": "papper"}, {"expansion": "leef"}, {"budget": 0}, {"discount": 2.0}, {"c": -1.0}):
     try:
-        gsp.make_agent("gs-power-uct", env, **options)
+        gsp.make_agent(env, "gs-power-uct", **options)
     except gsp.RecipeError:
         continue
     raise AssertionError(options)
@@ -54,7 +54,7 @@ assert sum(count.cache_info().misses for count in counts) == 0
 
 FOLDER = """
 import json, warnings
-from gymnasium_gsp.models import compilation
+from gymnasium_gsp.abi import compilation
 
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
@@ -68,7 +68,7 @@ import gymnasium_gsp as gsp
 
 env = gym.make("GSP/FrozenLake-v0")
 observation, _ = env.reset(seed=0)
-agent = gsp.make_agent("gs-power-uct", env, budget=gsp.Budget(seconds=0.3), seed=0)
+agent = gsp.make_agent(env, "gs-power-uct", budget=gsp.Budget(seconds=0.3), seed=0)
 agent.act(observation)
 print(agent.result.simulations)
 """

@@ -8,9 +8,9 @@ import pytest
 from numba import cfunc, njit
 
 import gymnasium_gsp as gsp
-from gymnasium_gsp.models import abi, compilation
-from gymnasium_gsp.models.abi import below
-from gymnasium_gsp.models.pointers import ctypes_type
+from gymnasium_gsp.abi import below, compilation
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.pointers import ctypes_type
 from gymnasium_gsp.search import decision, kernel
 
 FORMS = ["plain", "njit", "cfunc", "ctypes", "address"]
@@ -204,7 +204,7 @@ def test_what_a_python_leaf_value_raises_comes_out_as_it_is(model_env, walk_mode
         return 0.0
 
     env = model_env(walk_model, horizon=9)
-    agent = gsp.make_agent(gsp.Recipe(evaluation=PART.PythonValue(leaf)), env, budget=50, seed=0)
+    agent = gsp.make_agent(env, gsp.Recipe(evaluation=PART.PythonValue(leaf)), budget=50, seed=0)
     observation, _ = env.reset()
     agent.act(observation)
     faults.append(error)
@@ -247,7 +247,7 @@ def test_the_root_selection_is_asked_at_the_root_alone_also_when_the_graph_is_ke
 
     env = model_env(walk_model, horizon=9)
     for key in ("path", "state_elapsed", "state"):
-        agent = gsp.make_agent("gs-power-uct", env, budget=20, seed=0, root_selection=select, key=key)
+        agent = gsp.make_agent(env, "gs-power-uct", budget=20, seed=0, root_selection=select, key=key)
         agent.act(env.go((4,), 0))
         agent.act(env.go((5,), 1))
     assert set(depths) == {0.0}

@@ -13,8 +13,8 @@ import pytest
 from numba import njit
 from scipy.stats import binom
 
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.pointers import ctypes_type
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.pointers import ctypes_type
 
 GOLDEN_RATIO_INVERSE = pow(0x9E3779B97F4A7C15, -1, 2**64)
 FALSE_ALARM = 1e-6

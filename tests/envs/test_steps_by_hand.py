@@ -4,7 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from gymnasium_gsp.models.abi import uniform
+from gymnasium_gsp.abi import uniform
 
 LEFT, DOWN, RIGHT, UP = range(4)
 GRIDS = ["FrozenLake", "PassengerGrid", "FourRooms"]
@@ -24,7 +24,7 @@ def step_from(env, cells, action, elapsed=0):
 
 
 def next_uniform(env):
-    """The number in [0, 1) that the next step draws, by the recipe in `models.abi`."""
+    """The number in [0, 1) that the next step draws, by the recipe in `abi`."""
     state = env.np_random.bit_generator.state
     word = np.array([env.np_random.integers(2**64, dtype=np.uint64)])
     env.np_random.bit_generator.state = state

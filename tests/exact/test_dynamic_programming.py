@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from gymnasium_gsp.abi import signatures as abi
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact import (
     backward_induction,
@@ -14,7 +15,6 @@ from gymnasium_gsp.exact import (
     uniform_policy,
     value_iteration,
 )
-from gymnasium_gsp.models import abi
 from gymnasium_gsp.models.compiled import CompiledModel
 from gymnasium_gsp.models.tabular import tabular_model, tabular_model_from_arrays
 

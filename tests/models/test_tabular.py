@@ -6,9 +6,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.pointers import ctypes_type
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.pointers import ctypes_type
 from gymnasium_gsp.models.tabular import tabular_model, tabular_model_from_arrays
 
 GOLDEN = 0x9E3779B97F4A7C15

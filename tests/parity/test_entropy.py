@@ -9,9 +9,9 @@ import pytest
 from naive_entropy import soft
 
 from gymnasium_gsp import RecipeError, ingredients, make_recipe
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.pointers import SIGNATURES, ctypes_type
 from gymnasium_gsp.ingredients import EntropyMixed, SoftValue
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.pointers import SIGNATURES, ctypes_type
 
 NAMES = {"ments": "shannon", "rents": "relative", "tents": "tsallis"}
 KINDS = tuple(NAMES.values())

@@ -8,8 +8,8 @@ from naive_parts import random_table, total
 
 import gymnasium_gsp as gsp
 from gymnasium_gsp import make_recipe
+from gymnasium_gsp.abi import signatures as abi
 from gymnasium_gsp.ingredients import Budget, Sweep
-from gymnasium_gsp.models import abi
 from gymnasium_gsp.models.tabular import tabular_model
 from gymnasium_gsp.search.engine import Search
 

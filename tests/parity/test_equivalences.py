@@ -7,6 +7,7 @@ import pytest
 from naive_bridge import STATE_IN, assert_same_graph, compiled_graph
 from naive_parts import Stream, random_table, table_step
 
+from gymnasium_gsp.abi import RUNNING, TERMINATED
 from gymnasium_gsp.agents.registry import make_recipe
 from gymnasium_gsp.ingredients import (
     Budget,
@@ -19,7 +20,6 @@ from gymnasium_gsp.ingredients import (
     Sweep,
     inf,
 )
-from gymnasium_gsp.models.abi import RUNNING, TERMINATED
 from gymnasium_gsp.models.compiled import CompiledModel
 from gymnasium_gsp.models.tabular import tabular_model
 from gymnasium_gsp.search import layout as at

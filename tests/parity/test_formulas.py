@@ -10,9 +10,9 @@ import pytest
 from naive_bridge import bonus_of
 from naive_parts import Stream, cautious, power_mean
 
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.pointers import SIGNATURES, ctypes_type
 from gymnasium_gsp.ingredients import UCB1, Cautious, PolynomialBonus, PowerMean, Table1
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.pointers import SIGNATURES, ctypes_type
 
 TINY, HUGE = 5e-324, 1e300
 

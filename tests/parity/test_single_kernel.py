@@ -12,6 +12,9 @@ import numpy as np
 from naive_parts import random_table
 
 import gymnasium_gsp as gsp
+from gymnasium_gsp.abi import RUNNING, STEP, uniform
+from gymnasium_gsp.abi.compilation import compiled_entry
+from gymnasium_gsp.abi.pointers import ctypes_type
 from gymnasium_gsp.ingredients import (
     UCB1,
     Budget,
@@ -23,10 +26,7 @@ from gymnasium_gsp.ingredients import (
     Recipe,
     Sweep,
 )
-from gymnasium_gsp.models.abi import RUNNING, STEP, uniform
-from gymnasium_gsp.models.compilation import compiled_entry
 from gymnasium_gsp.models.compiled import CompiledModel
-from gymnasium_gsp.models.pointers import ctypes_type
 from gymnasium_gsp.models.tabular import tabular_model
 from gymnasium_gsp.search import decision, kernel, store
 from gymnasium_gsp.search.engine import Search
@@ -107,8 +107,8 @@ event.register("numba:run_pass", passes)
 import gymnasium as gym
 import gymnasium_gsp as gsp
 from gymnasium_gsp.ingredients import Budget, Cautious, PowerMean, Sweep, UCB1
-from gymnasium_gsp.models.compilation import compiled_entry, compiled_pointer
-from gymnasium_gsp.models.pointers import SIGNATURES
+from gymnasium_gsp.abi.compilation import compiled_entry, compiled_pointer
+from gymnasium_gsp.abi.pointers import SIGNATURES
 from gymnasium_gsp.search import decision, kernel, store
 
 for name, options in (("gs-power-uct", {"decision": Sweep(Cautious())}), ("uct", {})):

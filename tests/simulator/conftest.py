@@ -12,7 +12,7 @@ def play():
     """Play episodes of an environment with an agent; returns their returns."""
 
     def run(env, episodes=1, seed=0, agent=None, name="gs-power-uct", **options):
-        agent = agent or gsp.make_agent(name, env, seed=seed + 1000, **options)
+        agent = agent or gsp.make_agent(env, name, seed=seed + 1000, **options)
         returns = []
         for episode in range(episodes):
             observation, info = env.reset(seed=seed + episode)

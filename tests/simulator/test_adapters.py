@@ -6,7 +6,7 @@ import pytest
 from simulator.toys import Corridor, Diary, NativeCorridor, Uncopyable
 
 import gymnasium_gsp as gsp
-from gymnasium_gsp.models.adapters import choose
+from gymnasium_gsp.binding.adapters import choose
 
 
 @pytest.mark.parametrize(
@@ -30,13 +30,13 @@ def test_each_family_has_its_adapter(make, name):
     [("FrozenLake-v1", "table"), ("CliffWalking-v1", "table"), ("Taxi-v4", "table"), ("Blackjack-v1", "simulator")],
 )
 def test_toy_text_with_a_table_is_planned_in_it(env_id, model):
-    description = gsp.make_agent("uct", gym.make(env_id)).describe()
+    description = gsp.make_agent(gym.make(env_id), "uct").describe()
     assert model in description["model"]
     assert ("adapter" in description) == (model == "simulator")
 
 
 def test_a_fickle_passenger_is_not_in_the_table():
-    agent = gsp.make_agent("uct", gym.make("Taxi-v4", fickle_passenger=True))
+    agent = gsp.make_agent(gym.make("Taxi-v4", fickle_passenger=True), "uct")
     assert "simulator" in agent.describe()["model"]
 
 
@@ -56,7 +56,7 @@ FAMILIES = [
 @pytest.mark.parametrize("make", FAMILIES)
 def test_a_restored_sibling_goes_on_as_the_original_under_the_same_randomness(make):
     env = make()
-    agent = gsp.make_agent("uct", env, budget=3, seed=0, simulator=None, state_key=gsp.ObservationKey())
+    agent = gsp.make_agent(env, "uct", budget=3, seed=0, simulator=None, state_key=gsp.ObservationKey())
     sibling, adapter = agent._live.sibling, agent._live.adapter
     actions = np.random.default_rng(0)
     env.reset(seed=4)
@@ -73,7 +73,7 @@ def test_a_restored_sibling_goes_on_as_the_original_under_the_same_randomness(ma
 
 def test_the_hole_card_is_drawn_anew_and_never_keyed():
     env = gym.make("Blackjack-v1")
-    agent = gsp.make_agent("uct", env, budget=3, seed=0)
+    agent = gsp.make_agent(env, "uct", budget=3, seed=0)
     env.reset(seed=0)
     live = agent._live
     live.sibling.snapshot = live.adapter.save(env.unwrapped)
@@ -88,7 +88,7 @@ def test_the_hole_card_is_drawn_anew_and_never_keyed():
 
 def test_the_taxis_passenger_makes_up_his_mind_anew():
     env = gym.make("Taxi-v4", fickle_passenger=True)
-    agent = gsp.make_agent("uct", env, budget=3, seed=0)
+    agent = gsp.make_agent(env, "uct", budget=3, seed=0)
     env.reset(seed=0)
     live = agent._live
     live.sibling.snapshot = live.adapter.save(env.unwrapped)
@@ -101,7 +101,7 @@ def test_the_taxis_passenger_makes_up_his_mind_anew():
 
 def test_a_generator_in_a_sub_object_is_the_siblings_own():
     env = Diary()
-    agent = gsp.make_agent("uct", gym.wrappers.TimeLimit(env, 9), budget=3, seed=0)
+    agent = gsp.make_agent(gym.wrappers.TimeLimit(env, 9), "uct", budget=3, seed=0)
     env.reset(seed=0)
     live = agent._live
     live.adapter.load(live.sibling.raw, live.adapter.save(env))
@@ -112,7 +112,7 @@ def test_a_generator_in_a_sub_object_is_the_siblings_own():
 def test_functions_and_the_environment_itself_may_be_variables():
     env = Corridor()
     env.bonus, env.me = (lambda position: position), env
-    agent = gsp.make_agent("uct", gym.wrappers.TimeLimit(env, 9), budget=20, seed=0)
+    agent = gsp.make_agent(gym.wrappers.TimeLimit(env, 9), "uct", budget=20, seed=0)
     assert agent.describe()["adapter"].startswith("instance variables")
     wrapped = agent._live.env
     assert agent.act(*wrapped.reset(seed=0)) in (0, 1)
@@ -123,14 +123,14 @@ def test_functions_and_the_environment_itself_may_be_variables():
 
 def test_an_environment_that_forbids_copies_is_replayed(play):
     env = gym.wrappers.TimeLimit(Uncopyable(), 8)
-    agent = gsp.make_agent("gs-power-uct", env, budget=40, seed=0)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=40, seed=0)
     assert "replay" in agent.describe()["adapter"]
     assert play(env, episodes=2, agent=agent) == [1.0, 1.0]
 
 
 def test_replay_without_a_clock_is_told_of_new_episodes_by_reset():
     env = Uncopyable()
-    agent = gsp.make_agent("uct", env, budget=40, seed=0)
+    agent = gsp.make_agent(env, "uct", budget=40, seed=0)
     for episode in range(2):
         agent.reset()
         observation, _ = env.reset(seed=episode)
@@ -140,7 +140,7 @@ def test_replay_without_a_clock_is_told_of_new_episodes_by_reset():
 
 def test_arguments_of_a_constructor_are_read_off_its_attributes():
     env = gym.wrappers.TimeLimit(NativeCorridor(length=9, slip=0.25), 12)
-    sibling = gsp.make_agent("uct", env)._live.sibling
+    sibling = gsp.make_agent(env, "uct")._live.sibling
     assert (sibling.raw.length, sibling.raw.slip) == (9, 0.25)
     assert "length=9" in sibling.origin
 
@@ -150,6 +150,6 @@ def test_no_family_is_imported_before_it_is_used():
     import sys
 
     families = "minigrid highway_env pyRDDLGym mujoco Box2D ale_py pygame torch"
-    code = f"import sys, gymnasium_gsp.models.check; print([m for m in {families.split()!r} if m in sys.modules])"
+    code = f"import sys, gymnasium_gsp.binding.check; print([m for m in {families.split()!r} if m in sys.modules])"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"

@@ -17,8 +17,8 @@ from simulator.toys import (
 )
 
 import gymnasium_gsp as gsp
-from gymnasium_gsp.models import adapters
-from gymnasium_gsp.models.adapters.toy_text import ToyText
+from gymnasium_gsp.binding import adapters
+from gymnasium_gsp.binding.adapters.toy_text import ToyText
 
 
 def outcomes(env, **options):

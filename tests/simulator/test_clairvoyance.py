@@ -10,8 +10,8 @@ from gymnasium.envs.toy_text.blackjack import BlackjackEnv
 from gymnasium.envs.toy_text.cliffwalking import CliffWalkingEnv
 from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
 
-from gymnasium_gsp.models import adapters
-from gymnasium_gsp.models.adapters.toy_text import Blackjack, ToyText
+from gymnasium_gsp.binding import adapters
+from gymnasium_gsp.binding.adapters.toy_text import Blackjack, ToyText
 
 ALARM, SIGMAS = 1e-6, 4.9
 HANDS = -0.0466  # the best that can be done at Blackjack-v1 without seeing the hole card

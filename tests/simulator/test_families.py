@@ -69,7 +69,7 @@ def test_a_family_passes_the_check(name, make):
 def test_planning_leaves_the_real_future_alone(name, make):
     def play(planning):
         env = make()
-        agent = gsp.make_agent("uct", env, budget=gsp.Budget(model_steps=12), seed=0) if planning else None
+        agent = gsp.make_agent(env, "uct", budget=gsp.Budget(model_steps=12), seed=0) if planning else None
         observation, info = env.reset(seed=3)
         seen = []
         for _ in range(4):
@@ -100,7 +100,7 @@ def test_a_small_room_is_crossed(play):
 )
 def test_a_simulator_stays_spared_of_observing(package, env_id, name):
     env = registered(package, env_id)
-    agent = gsp.make_agent("uct", env, budget=gsp.Budget(model_steps=3), seed=0)
+    agent = gsp.make_agent(env, "uct", budget=gsp.Budget(model_steps=3), seed=0)
     agent.act(*env.reset(seed=0))
     assert "adapters" in type(getattr(agent._live.sibling.raw, name)).__module__
     assert "adapters" not in type(getattr(env.unwrapped, name)).__module__
@@ -117,7 +117,7 @@ def test_a_network_is_kept_running_better_than_without_a_hand(play):
 @needs("Box2D")
 def test_a_lander_gets_the_originals_moon():
     env = gym.make("LunarLander-v3")
-    agent = gsp.make_agent("uct", env, budget=2, seed=0)
+    agent = gsp.make_agent(env, "uct", budget=2, seed=0)
     for seed in (1, 2):
         agent.act(*env.reset(seed=seed))
         ours, theirs = agent._live.sibling.raw.sky_polys, env.unwrapped.sky_polys
@@ -131,4 +131,4 @@ def test_other_box2d_environments_are_refused_by_name(env_id):
     if not isinstance(env.action_space, gym.spaces.Discrete):
         env = gym.wrappers.TransformAction(env, lambda action: env.action_space.low, gym.spaces.Discrete(2))
     with pytest.raises(gsp.RecipeError, match="EzPickle"):
-        gsp.make_agent("uct", env)
+        gsp.make_agent(env, "uct")

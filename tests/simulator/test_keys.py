@@ -7,7 +7,7 @@ from gymnasium import spaces
 from simulator.toys import Corridor
 
 import gymnasium_gsp as gsp
-from gymnasium_gsp.models.keys import KeyTable, caster, finite, freeze
+from gymnasium_gsp.binding.keys import KeyTable, caster, finite, freeze
 
 
 def test_large_arrays_that_differ_in_one_cell_have_different_keys():
@@ -104,8 +104,8 @@ def test_equal_hashes_stay_two_nodes():
     table = KeyTable()
     assert [table.number(Collides(number)) for number in (0, 1, 0)] == [0, 1, 0]
     env = gym.wrappers.TimeLimit(Corridor(), 8)
-    plain = gsp.make_agent("gs-power-uct", env, budget=60, seed=0)
-    colliding = gsp.make_agent("gs-power-uct", env, budget=60, seed=0, state_key=lambda raw, seen: Collides(seen))
+    plain = gsp.make_agent(env, "gs-power-uct", budget=60, seed=0)
+    colliding = gsp.make_agent(env, "gs-power-uct", budget=60, seed=0, state_key=lambda raw, seen: Collides(seen))
     observation, _ = env.reset(seed=0)
     assert plain.plan(observation).graph_size == colliding.plan(observation).graph_size
 
@@ -134,7 +134,7 @@ def test_a_loop_may_change_the_types_of_an_observation(space, told, shown):
 
 def test_the_users_own_key_merges_what_it_says():
     env = gym.wrappers.TimeLimit(Corridor(length=9), 12)
-    agent = gsp.make_agent("gs-power-uct-f", env, budget=50, seed=0, state_key=lambda raw, seen: raw.position // 3)
+    agent = gsp.make_agent(env, "gs-power-uct-f", budget=50, seed=0, state_key=lambda raw, seen: raw.position // 3)
     agent.plan(*env.reset(seed=0))
     assert agent.result.graph_size <= 3
 
@@ -143,7 +143,7 @@ def test_one_key_for_all_states_makes_a_tree_of_action_sequences():
     env = gym.wrappers.TimeLimit(Corridor(length=9, slip=0.5), 3)
     sizes = {}
     for name, key in (("states", None), ("sequences", lambda raw, seen: 0)):
-        agent = gsp.make_agent("uct-max", env, budget=2000, seed=0, state_key=key)
+        agent = gsp.make_agent(env, "uct-max", budget=2000, seed=0, state_key=key)
         agent.plan(*env.reset(seed=0))
         sizes[name] = agent.result.graph_size
     assert sizes["sequences"] == 1 + 2 + 4 + 8
@@ -152,7 +152,7 @@ def test_one_key_for_all_states_makes_a_tree_of_action_sequences():
 
 def test_a_users_key_must_have_content():
     env = gym.wrappers.TimeLimit(Corridor(), 12)
-    agent = gsp.make_agent("uct", env, budget=5, state_key=lambda raw, seen: raw)
+    agent = gsp.make_agent(env, "uct", budget=5, state_key=lambda raw, seen: raw)
     observation, _ = env.reset(seed=0)
     with pytest.raises(gsp.PlanningError, match="no key can be made of a Corridor"):
         agent.plan(observation)

@@ -27,7 +27,7 @@ def test_the_plain_loop_reaches_the_goal(kind, play):
 
 def test_a_new_episode_needs_no_reset_of_the_agent():
     env = corridor()
-    agent = gsp.make_agent("gs-power-uct", env, budget=32, seed=0)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=32, seed=0)
     observation, _ = env.reset(seed=0)
     for _ in range(2):
         observation = env.step(agent.act(observation))[0]
@@ -40,7 +40,7 @@ def test_a_new_episode_needs_no_reset_of_the_agent():
 def test_two_agents_interleaved_decide_as_if_alone():
     def decisions(interleaved):
         env = corridor(slip=0.2)
-        agents = [gsp.make_agent("gs-power-uct", env, budget=40, seed=seed) for seed in (1, 2)]
+        agents = [gsp.make_agent(env, "gs-power-uct", budget=40, seed=seed) for seed in (1, 2)]
         observation, _ = env.reset(seed=0)
         values = []
         for _ in range(4):
@@ -105,7 +105,7 @@ def test_video_and_statistics_see_the_real_steps_only(tmp_path, play):
 
 def test_recorded_frames_count_the_real_steps_only():
     env = gym.wrappers.RenderCollection(corridor(render_mode="rgb_array"), pop_frames=False)
-    agent = gsp.make_agent("gs-power-uct", env, budget=32, seed=0)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=32, seed=0)
     observation, _ = env.reset(seed=0)
     for _ in range(3):
         observation = env.step(agent.act(observation))[0]
@@ -119,6 +119,6 @@ def test_evaluate_policy_of_stable_baselines3(make):
     from stable_baselines3.common.monitor import Monitor
 
     env = Monitor(make())
-    agent = gsp.make_agent("gs-power-uct", env, budget=40, seed=0)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=40, seed=0)
     mean, _ = evaluate_policy(agent, env, n_eval_episodes=2, warn=False)
     assert mean == (1.0 if env.unwrapped.__class__ is Corridor else 20.0)

@@ -13,7 +13,7 @@ import gymnasium_gsp as gsp
 
 def bound(env, limit=10, **options):
     env = gym.wrappers.TimeLimit(env, limit)
-    return env, gsp.make_agent("gs-power-uct", env, budget=30, seed=0, **options)
+    return env, gsp.make_agent(env, "gs-power-uct", budget=30, seed=0, **options)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_nan_observations_are_refused():
 
 def test_continuous_actions_are_answered_with_what_to_do():
     with pytest.raises(gsp.RecipeError, match="TransformAction"):
-        gsp.make_agent("uct", gym.make("Pendulum-v1"))
+        gsp.make_agent(gym.make("Pendulum-v1"), "uct")
 
 
 @pytest.mark.parametrize(
@@ -86,14 +86,14 @@ def test_continuous_actions_are_answered_with_what_to_do():
 )
 def test_an_environment_that_is_not_reset_is_named(make):
     env = make()
-    agent = gsp.make_agent("uct", env, budget=5)
+    agent = gsp.make_agent(env, "uct", budget=5)
     with pytest.raises(gym.error.ResetNeeded, match="reset"):
         agent.act(env.observation_space.sample())
 
 
 def test_an_ezpickle_environment_is_refused_by_name():
     with pytest.raises(gsp.RecipeError, match="EzCorridor is an EzPickle"):
-        gsp.make_agent("uct", EzCorridor())
+        gsp.make_agent(EzCorridor(), "uct")
 
 
 def test_a_constructor_that_wants_arguments_asks_for_a_simulator():
@@ -102,7 +102,7 @@ def test_a_constructor_that_wants_arguments_asks_for_a_simulator():
             super().__init__(cells)
 
     with pytest.raises(gsp.RecipeError, match=r"constructor wants cells.*simulator="):
-        gsp.make_agent("uct", Sized(4))
+        gsp.make_agent(Sized(4), "uct")
     env, agent = bound(Sized(4), simulator=lambda: Sized(4))
     assert agent.act(*env.reset(seed=0)) in (0, 1)
 
@@ -118,18 +118,18 @@ def test_a_constructor_that_wants_arguments_asks_for_a_simulator():
 )
 def test_a_wrong_simulator_is_refused(simulator, says):
     with pytest.raises(gsp.RecipeError, match=says):
-        gsp.make_agent("uct", Corridor(), simulator=simulator)
+        gsp.make_agent(Corridor(), "uct", simulator=simulator)
 
 
 def test_the_users_own_environment_is_no_simulator():
     env = Corridor()
     with pytest.raises(gsp.RecipeError, match="own environment"):
-        gsp.make_agent("uct", env, simulator=lambda: env)
+        gsp.make_agent(env, "uct", simulator=lambda: env)
 
 
 def test_a_stale_observation_is_refused():
     env = gym.make("CartPole-v1")
-    agent = gsp.make_agent("uct", env, budget=5, seed=0)
+    agent = gsp.make_agent(env, "uct", budget=5, seed=0)
     observation, _ = env.reset(seed=0)
     env.step(0)
     with pytest.raises(gsp.PlanningError, match="observation"):
@@ -194,7 +194,7 @@ class Iterating(Corridor):
 )
 def test_what_no_simulator_can_be_made_of_is_told_with_what_to_do(make, says):
     with pytest.raises(gsp.RecipeError, match=says):
-        gsp.make_agent("uct", make())
+        gsp.make_agent(make(), "uct")
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_what_no_simulator_can_be_made_of_is_told_with_what_to_do(make, says):
 )
 def test_options_that_make_no_sense_are_refused(options, says):
     with pytest.raises(gsp.RecipeError, match=says):
-        gsp.make_agent("uct", Corridor(), **options)
+        gsp.make_agent(Corridor(), "uct", **options)
 
 
 def test_an_info_that_is_none_does_no_harm():

@@ -25,7 +25,7 @@ def trace(env, agent):
     """What an observer of the real environment can tell, step by step, under actions drawn beforehand."""
     env = gym.wrappers.RecordEpisodeStatistics(env)
     if agent:
-        agent = gsp.make_agent("gs-power-uct", env, budget=12, seed=3)
+        agent = gsp.make_agent(env, "gs-power-uct", budget=12, seed=3)
     actions = np.random.default_rng(5)
     seen = []
     env.action_space.seed(7)
@@ -54,7 +54,7 @@ def test_the_global_streams_are_left_alone():
     import random
 
     env = gym.make("Blackjack-v1")
-    agent = gsp.make_agent("gs-power-uct", env, budget=50, seed=0)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=50, seed=0)
     observation, _ = env.reset(seed=0)
     before = random.getstate(), repr(np.random.get_state())
     agent.act(observation)
@@ -65,7 +65,7 @@ def test_the_global_streams_are_left_alone():
 def test_one_seed_gives_one_search_and_another_seed_another(name):
     def values(seed):
         env = MAKERS[name]()
-        agent = gsp.make_agent("uct", env, budget=60, seed=seed)
+        agent = gsp.make_agent(env, "uct", budget=60, seed=seed)
         return agent.plan(*env.reset(seed=0)).q_values.tolist()
 
     assert values(1) == values(1)
@@ -74,7 +74,7 @@ def test_one_seed_gives_one_search_and_another_seed_another(name):
 
 def test_a_planner_does_not_draw_what_the_environment_draws():
     env = gym.make("Taxi-v4", is_rainy=True)
-    agent = gsp.make_agent("uct", env, budget=1, seed=0, simulator=lambda: TaxiEnv(is_rainy=True))
+    agent = gsp.make_agent(env, "uct", budget=1, seed=0, simulator=lambda: TaxiEnv(is_rainy=True))
     agent.plan(*env.reset(seed=0))
     own = agent._live.sibling.raw.np_random.bit_generator.state["state"]
     assert own["inc"] != env.unwrapped.np_random.bit_generator.state["state"]["inc"]
@@ -82,7 +82,7 @@ def test_a_planner_does_not_draw_what_the_environment_draws():
 
 def test_no_environment_hangs_on_the_graph():
     env = MAKERS["generic"]()
-    agent = gsp.make_agent("gs-power-uct", env, budget=100, seed=0)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=100, seed=0)
     agent.act(*env.reset(seed=0))
     search = agent._search
     found, queue = set(), [search.store, search._keys]
@@ -98,7 +98,7 @@ def test_no_environment_hangs_on_the_graph():
 def test_a_long_episode_keeps_to_its_cap():
     env = gym.wrappers.TimeLimit(gym.make("Pendulum-v1").unwrapped, 200)
     env = gym.wrappers.DiscretizeAction(env, bins=3)
-    agent = gsp.make_agent("gs-power-uct", env, budget=gsp.Budget(model_steps=400), seed=0, max_nodes=500)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=gsp.Budget(model_steps=400), seed=0, max_nodes=500)
     observation, info = env.reset(seed=0)
     for _ in range(199):
         observation, *_, info = env.step(agent.act(observation, info))
@@ -108,7 +108,7 @@ def test_a_long_episode_keeps_to_its_cap():
 
 def test_the_memory_of_keys_is_part_of_the_bound():
     env = MAKERS["classic_control"]()
-    agent = gsp.make_agent("gs-power-uct", env, budget=gsp.Budget(model_steps=3000), seed=0, memory=1 << 18)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=gsp.Budget(model_steps=3000), seed=0, memory=1 << 18)
     agent.act(*env.reset(seed=0))
     keys = agent._search._keys
     assert agent.result.graph_size * (agent._search.store.bytes_per_node + keys.bytes_each()) <= 1 << 18
@@ -117,7 +117,7 @@ def test_the_memory_of_keys_is_part_of_the_bound():
 
 def test_keys_are_dropped_with_the_graph():
     env = MAKERS["classic_control"]()
-    agent = gsp.make_agent("uct", env, budget=50, seed=0)
+    agent = gsp.make_agent(env, "uct", budget=50, seed=0)
     for seed in range(3):
         agent.act(*env.reset(seed=seed))
         assert len(agent._search._keys) <= 51 * 30
@@ -131,7 +131,7 @@ def test_an_agent_travels_by_pickle():
     import pickle
 
     env = MAKERS["generic"]()
-    agent = gsp.make_agent("gs-power-uct", env, budget=20, seed=0)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=20, seed=0)
     observation, info = env.reset(seed=0)
     agent.act(observation, info)
     other = pickle.loads(pickle.dumps(agent))

@@ -52,7 +52,7 @@ class Declared(gym.Wrapper):
 
 
 def values(env, **options):
-    agent = gsp.make_agent("gs-power-uct", env, budget=200, seed=0, **options)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=200, seed=0, **options)
     return agent.plan(*env.reset(seed=0)).q_values, agent
 
 
@@ -101,7 +101,7 @@ def test_wrappers_that_remember_observations_do_no_harm_where_states_are_saved()
     _, agent = values(env)
     assert "FrameStackObservation" in agent.describe()["wrappers left out"]
     with pytest.raises(gsp.RecipeError, match="FrameStackObservation cannot be rebuilt"):
-        gsp.make_agent("uct", env, state_key=gsp.ObservationKey())
+        gsp.make_agent(env, "uct", state_key=gsp.ObservationKey())
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_wrappers_that_remember_observations_do_no_harm_where_states_are_saved()
 @pytest.mark.parametrize("make", [Corridor, lambda: gym.make("FrozenLake-v1"), lambda: gym.make("GSP/FrozenLake-v0")])
 def test_what_may_change_the_process_is_refused_by_name(wrap, name, make):
     with pytest.raises(gsp.RecipeError, match=rf"the wrapper {name} .*simulator="):
-        gsp.make_agent("uct", wrap(make()))
+        gsp.make_agent(wrap(make()), "uct")
 
 
 def test_a_given_simulator_answers_for_the_wrappers():
@@ -127,7 +127,7 @@ def test_a_given_simulator_answers_for_the_wrappers():
 
 def test_our_own_environments_keep_their_wrappers_too():
     env = wrappers.TransformReward(gym.make("GSP/FrozenLake-v0"), lambda reward: 3.0 * reward)
-    agent = gsp.make_agent("gs-power-uct", env, budget=20, seed=0)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=20, seed=0)
     assert agent.describe()["wrappers rebuilt"] == ["TransformReward"]
     assert agent.act(*env.reset(seed=0)) in range(4)
 
@@ -137,7 +137,7 @@ def test_our_own_environments_keep_their_wrappers_too():
 def test_rewards_times_a_power_of_two_choose_the_same_actions(factor, name):
     def actions(factor):
         env = wrappers.TimeLimit(ScaledCorridor(factor), 12)
-        agent = gsp.make_agent(name, env, budget=24, seed=5)
+        agent = gsp.make_agent(env, name, budget=24, seed=5)
         observation, _ = env.reset(seed=0)
         taken = []
         for _ in range(10):
@@ -153,7 +153,7 @@ def test_rewards_times_a_power_of_two_choose_the_same_actions(factor, name):
 @pytest.mark.parametrize("space", [None, gym.spaces.MultiBinary(2), gym.spaces.MultiBinary((1, 2))])
 def test_actions_of_several_parts_are_enumerated(space):
     env = wrappers.TimeLimit(Pair(space), 30)
-    agent = gsp.make_agent("gs-power-uct", env, budget=40, seed=0)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=40, seed=0)
     observation, _ = env.reset(seed=0)
     for _ in range(3):
         action = agent.act(observation)
@@ -172,7 +172,7 @@ def test_discrete_actions_may_start_anywhere():
 
 def test_too_many_combinations_are_refused():
     with pytest.raises(gsp.RecipeError, match="4096 combinations, and at most 1024"):
-        gsp.make_agent("uct", Pair(gym.spaces.MultiBinary(12)))
+        gsp.make_agent(Pair(gym.spaces.MultiBinary(12)), "uct")
 
 
 def test_masks_of_infos_are_obeyed_by_search_and_playouts(play):
@@ -200,7 +200,7 @@ def test_masks_change_with_the_state_for_actions_of_two_parts():
             return self.place, float(number), self.place == 6, False, {"action_mask": self.mask()}
 
     env = Alternating()
-    agent = gsp.make_agent("gs-power-uct", env, budget=100, seed=0)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=100, seed=0)
     observation, info = env.reset(seed=0)
     total, ended = 0.0, False
     while not ended:
@@ -211,7 +211,7 @@ def test_masks_change_with_the_state_for_actions_of_two_parts():
 
 def test_masks_of_a_function_are_obeyed():
     env = wrappers.TimeLimit(Masked(), 12)
-    agent = gsp.make_agent("uct", env, budget=50, seed=0, action_mask=lambda raw: raw.mask())
+    agent = gsp.make_agent(env, "uct", budget=50, seed=0, action_mask=lambda raw: raw.mask())
     observation, _ = env.reset(seed=0)
     assert agent.act(observation) == 1
     assert agent.result.visit_counts[0] == 0
@@ -219,7 +219,7 @@ def test_masks_of_a_function_are_obeyed():
 
 def test_a_mask_must_be_told():
     env = wrappers.TimeLimit(Masked(), 12)
-    agent = gsp.make_agent("uct", env, budget=50, seed=0)
+    agent = gsp.make_agent(env, "uct", budget=50, seed=0)
     observation, info = env.reset(seed=0)
     with pytest.raises(gsp.PlanningError, match=r"act\(observation, info\)"):
         agent.act(observation)
@@ -228,10 +228,10 @@ def test_a_mask_must_be_told():
 
 def test_a_state_without_actions_is_named():
     env = wrappers.TimeLimit(Stuck(), 12)
-    agent = gsp.make_agent("uct", env, budget=50, seed=0)
+    agent = gsp.make_agent(env, "uct", budget=50, seed=0)
     with pytest.raises(gsp.PlanningError, match="shows 2 has no legal action"):
         agent.act(*env.reset(seed=0))
-    agent = gsp.make_agent("uct", env, budget=50, seed=0, action_mask=lambda raw: np.ones(3))
+    agent = gsp.make_agent(env, "uct", budget=50, seed=0, action_mask=lambda raw: np.ones(3))
     with pytest.raises(gsp.PlanningError, match="3 entries for 2 actions"):
         agent.act(*env.reset(seed=0))
 
@@ -241,7 +241,7 @@ def test_a_state_without_actions_is_named():
 )
 def test_a_mask_holds_zeros_and_ones(mask):
     env = wrappers.TimeLimit(Stuck(), 12)
-    agent = gsp.make_agent("uct", env, budget=50, seed=0, action_mask=lambda raw: mask)
+    agent = gsp.make_agent(env, "uct", budget=50, seed=0, action_mask=lambda raw: mask)
     with pytest.raises(gsp.PlanningError, match="must hold a 1"):
         agent.act(*env.reset(seed=0))
 
@@ -254,7 +254,7 @@ def test_a_mask_of_objects_is_read_anew_each_time():
     def mask(raw):
         return np.array(only[raw.position], object)
 
-    agent = gsp.make_agent("uct", env, budget=50, seed=0, action_mask=mask)
+    agent = gsp.make_agent(env, "uct", budget=50, seed=0, action_mask=mask)
     observation, info = env.reset(seed=0)
     for _ in range(8):
         action = agent.act(observation, info)
@@ -264,17 +264,17 @@ def test_a_mask_of_objects_is_read_anew_each_time():
 
 def test_reward_bounds_make_finite_powers_possible():
     env = wrappers.TimeLimit(Negated(Corridor()), 12)
-    agent = gsp.make_agent("gs-power-uct", env, budget=300, seed=0, p=2.5)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=300, seed=0, p=2.5)
     with pytest.raises(gsp.PlanningError, match="reward_bounds"):
         agent.act(*env.reset(seed=0))
-    agent = gsp.make_agent("gs-power-uct", env, budget=300, seed=0, p=2.5, reward_bounds=(-1.0, 0.0))
+    agent = gsp.make_agent(env, "gs-power-uct", budget=300, seed=0, p=2.5, reward_bounds=(-1.0, 0.0))
     agent.act(*env.reset(seed=0))
 
 
 def test_constants_changed_after_the_environment_was_made_are_planned_with():
     env = gym.make("CartPole-v1")
     env.unwrapped.force_mag = 0.0
-    agent = gsp.make_agent("uct", env, budget=20, seed=0)
+    agent = gsp.make_agent(env, "uct", budget=20, seed=0)
     result = agent.plan(*env.reset(seed=0))
     assert result.q_values[0] == result.q_values[1]
     assert agent._live.sibling.raw.force_mag == 0.0

@@ -13,10 +13,10 @@ from scipy import stats
 from statistical.claims import FALSE_ALARM, SIGMAS, standard_error
 
 from gymnasium_gsp import ALGORITHMS, CompiledModel, make_agent, make_recipe
+from gymnasium_gsp.abi import offset
+from gymnasium_gsp.abi.pointers import resolve
 from gymnasium_gsp.agents.seeding import agent_stream
 from gymnasium_gsp.exact import episode_optimum, optimum
-from gymnasium_gsp.models.abi import offset
-from gymnasium_gsp.models.pointers import resolve
 from gymnasium_gsp.search.budget import Budget
 from gymnasium_gsp.search.engine import Search
 
@@ -81,7 +81,7 @@ def planner(name, preset, budget):
 
     def begin(env, seed):
         if env not in agents:
-            agents[env] = make_agent(name, env, budget=budget, preset=preset)
+            agents[env] = make_agent(env, name, budget=budget, preset=preset)
         agents[env].reset(seed=seed)
         return agents[env].act
 

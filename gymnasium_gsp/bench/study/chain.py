@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gymnasium_gsp.models import abi
+from gymnasium_gsp.abi import signatures as abi
 from gymnasium_gsp.search.ingredients import Custom
 
 ROOT, DETOUR, S, X1, X2, X3 = range(6)

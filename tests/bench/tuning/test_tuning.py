@@ -171,11 +171,11 @@ def test_an_agent_takes_a_preset_file(tmp_path):
     env = gymnasium.make("GSP/FourRooms-v0")
     expected = gsp.make_recipe("gs-power-uct", c=0.25, p=3.0)
     for given in (path, str(path)):
-        assert gsp.make_agent("gs-power-uct", env, preset=given, p=3.0).recipe == expected
-    refused("for the algorithm gs-power-uct", lambda: gsp.make_agent("uct", env, preset=path))
+        assert gsp.make_agent(env, "gs-power-uct", preset=given, p=3.0).recipe == expected
+    refused("for the algorithm gs-power-uct", lambda: gsp.make_agent(env, "uct", preset=path))
     other = gymnasium.make("GSP/FrozenLake-v0")
-    refused("for the environment GSP/FourRooms-v0", lambda: gsp.make_agent("gs-power-uct", other, preset=path))
-    refused("belongs to a named algorithm", lambda: gsp.make_agent(expected, env, preset=path))
+    refused("for the environment GSP/FourRooms-v0", lambda: gsp.make_agent(other, "gs-power-uct", preset=path))
+    refused("belongs to a named algorithm", lambda: gsp.make_agent(env, expected, preset=path))
 
 
 def test_a_preset_file_holds_options_as_they_are_typed(tmp_path):

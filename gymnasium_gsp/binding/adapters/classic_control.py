@@ -4,8 +4,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gymnasium_gsp.models.adapters.adapter import Adapter, constants
-from gymnasium_gsp.models.keys import finite
+from gymnasium_gsp.binding.adapters.adapter import Adapter, constants
+from gymnasium_gsp.binding.keys import finite
 
 _BESIDE = ("steps_beyond_terminated", "last_u")
 

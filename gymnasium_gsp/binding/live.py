@@ -12,9 +12,9 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
+from gymnasium_gsp.binding.keys import caster
+from gymnasium_gsp.binding.reading import Actions, Root, elapsed_steps, env_id, time_limit
 from gymnasium_gsp.errors import PlanningError
-from gymnasium_gsp.models.keys import caster
-from gymnasium_gsp.models.reading import Actions, Root, elapsed_steps, env_id, time_limit
 from gymnasium_gsp.models.tabular import tabular_model
 
 

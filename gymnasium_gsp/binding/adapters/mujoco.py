@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gymnasium_gsp.models.adapters.adapter import Adapter
-from gymnasium_gsp.models.keys import freeze
+from gymnasium_gsp.binding.adapters.adapter import Adapter
+from gymnasium_gsp.binding.keys import freeze
 
 _KINDS = (bool, int, float, np.ndarray, np.generic)
 

@@ -5,11 +5,11 @@ from typing import Any
 import gymnasium as gym
 from gymnasium import spaces
 
+from gymnasium_gsp.binding.live import LiveEnv, TableEnv
+from gymnasium_gsp.binding.reading import Actions
+from gymnasium_gsp.binding.simulated import SimulatedEnv
+from gymnasium_gsp.binding.wrappers import read_layers
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.models.live import LiveEnv, TableEnv
-from gymnasium_gsp.models.reading import Actions
-from gymnasium_gsp.models.simulated import SimulatedEnv
-from gymnasium_gsp.models.wrappers import read_layers
 
 
 def connect(env: Any, simulator: Any = None, **options: Any) -> LiveEnv:

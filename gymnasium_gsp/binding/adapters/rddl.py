@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 import numpy as np
 from gymnasium import spaces
 
+from gymnasium_gsp.binding.adapters.adapter import Adapter, restart
+from gymnasium_gsp.binding.reading import LARGEST_ACTION_SET
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.models.adapters.adapter import Adapter, restart
-from gymnasium_gsp.models.reading import LARGEST_ACTION_SET
 
 
 class RDDL(Adapter):

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gymnasium_gsp.models.adapters.adapter import Adapter
+from gymnasium_gsp.binding.adapters.adapter import Adapter
 
 
 class Atari(Adapter):

@@ -6,8 +6,8 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.error import ResetNeeded
 
+from gymnasium_gsp.binding.adapters.adapter import Adapter, restart
 from gymnasium_gsp.errors import PlanningError
-from gymnasium_gsp.models.adapters.adapter import Adapter, restart
 
 
 class Replay(Adapter):

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from gymnasium_gsp.models.adapters.adapter import Adapter
+from gymnasium_gsp.binding.adapters.adapter import Adapter
 
 _PICK_UP, _ABOARD = 4, 4  # Taxi's action and passenger position
 

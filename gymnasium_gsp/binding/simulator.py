@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.pointers import SIGNATURES, Pointer, ctypes_type
+from gymnasium_gsp.binding.keys import KeyTable
+from gymnasium_gsp.binding.reading import Actions
+from gymnasium_gsp.binding.sibling import Sibling, check_reward, check_step
 from gymnasium_gsp.errors import PlanningError
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.keys import KeyTable
-from gymnasium_gsp.models.pointers import SIGNATURES, Pointer, ctypes_type
-from gymnasium_gsp.models.reading import Actions
-from gymnasium_gsp.models.sibling import Sibling, check_reward, check_step
 
 _MASKS_KEPT = 4096
 _Cells = ctypes.c_int64 * 2

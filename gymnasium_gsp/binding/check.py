@@ -11,11 +11,11 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
+from gymnasium_gsp.binding.connection import connect
+from gymnasium_gsp.binding.live import LiveEnv, TableEnv
+from gymnasium_gsp.binding.simulated import SimulatedEnv
+from gymnasium_gsp.binding.trial import FAILED, PASSED, SKIPPED, Trial
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.models.connection import connect
-from gymnasium_gsp.models.live import LiveEnv, TableEnv
-from gymnasium_gsp.models.simulated import SimulatedEnv
-from gymnasium_gsp.models.trial import FAILED, PASSED, SKIPPED, Trial
 
 
 @dataclass(frozen=True)

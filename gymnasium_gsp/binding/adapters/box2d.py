@@ -6,8 +6,8 @@ joints carry over to the next step cannot, so a copy follows the original to abo
 
 from typing import Any, ClassVar
 
-from gymnasium_gsp.models.adapters.adapter import Adapter, constants
-from gymnasium_gsp.models.keys import finite
+from gymnasium_gsp.binding.adapters.adapter import Adapter, constants
+from gymnasium_gsp.binding.keys import finite
 
 _PLAIN = ("game_over", "prev_shaping", "wind_idx", "torque_idx")
 _MARGIN = 20.0  # VIEWPORT_W / SCALE, the width of the moon

@@ -3,8 +3,8 @@
 import copy
 from typing import Any, ClassVar
 
-from gymnasium_gsp.models.adapters.adapter import Adapter
-from gymnasium_gsp.models.keys import freeze
+from gymnasium_gsp.binding.adapters.adapter import Adapter
+from gymnasium_gsp.binding.keys import freeze
 
 
 class Native(Adapter):

@@ -15,9 +15,9 @@ from numba import njit, types
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
 
+from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.compilation import user_pointer
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.models import abi
-from gymnasium_gsp.models.compilation import user_pointer
 
 _CFunctionPointer: Any = ctypes.CFUNCTYPE(None).__mro__[1]  # what every ctypes function type derives from
 
@@ -119,7 +119,7 @@ def resolve(function: Any, kind: str) -> Pointer:
     if not callable(source):
         raise RecipeError(
             f"{kind} was given {function!r}; allowed are a Python or numba function, a ctypes function pointer or "
-            "the address of a C function (see gymnasium_gsp.models.abi)"
+            "the address of a C function (see gymnasium_gsp.abi)"
         )
     return _compile(function, source, kind)
 

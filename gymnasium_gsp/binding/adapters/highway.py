@@ -2,8 +2,8 @@
 
 from typing import Any, ClassVar
 
-from gymnasium_gsp.models.adapters.generic import Generic
-from gymnasium_gsp.models.keys import freeze
+from gymnasium_gsp.binding.adapters.generic import Generic
+from gymnasium_gsp.binding.keys import freeze
 
 _INTENT = ("target_lane_index", "target_speed", "speed_index", "timer", "crashed", "hit")
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 import gymnasium as gym
 import numpy as np
 
+from gymnasium_gsp.binding.adapters.adapter import Adapter, restart
+from gymnasium_gsp.binding.keys import freeze
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.models.adapters.adapter import Adapter, restart
-from gymnasium_gsp.models.keys import freeze
 
 NOT_STATE = frozenset(
     ("spec", "observation_space", "action_space", "metadata", "render_mode", "_np_random", "_np_random_seed")

@@ -8,9 +8,9 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
+from gymnasium_gsp.binding.adapters.adapter import Adapter
+from gymnasium_gsp.binding.wrappers import Layers, read_layers
 from gymnasium_gsp.errors import PlanningError, RecipeError
-from gymnasium_gsp.models.adapters.adapter import Adapter
-from gymnasium_gsp.models.wrappers import Layers, read_layers
 
 
 @dataclass

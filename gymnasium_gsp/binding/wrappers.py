@@ -12,8 +12,8 @@ from typing import Any
 import gymnasium as gym
 from gymnasium import wrappers as known
 
+from gymnasium_gsp.binding.reading import layers
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.models.reading import layers
 
 NEUTRAL = (
     "TimeLimit",

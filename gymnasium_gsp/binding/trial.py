@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from gymnasium_gsp.binding.keys import freeze
+from gymnasium_gsp.binding.simulated import SimulatedEnv
 from gymnasium_gsp.errors import PlanningError
-from gymnasium_gsp.models.keys import freeze
-from gymnasium_gsp.models.simulated import SimulatedEnv
 
 PASSED, FAILED, WARNED, SKIPPED = "passed", "FAILED", "warning", "skipped"
 

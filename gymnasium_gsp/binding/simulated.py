@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from gymnasium.error import ResetNeeded
 
+from gymnasium_gsp.binding.adapters import choose
+from gymnasium_gsp.binding.keys import ObservationKey, caster, freeze
+from gymnasium_gsp.binding.live import LiveEnv
+from gymnasium_gsp.binding.reading import Root, elapsed_steps, layers, time_limit
+from gymnasium_gsp.binding.sibling import make_sibling
+from gymnasium_gsp.binding.simulator import SimulatorModel
 from gymnasium_gsp.errors import PlanningError, RecipeError
-from gymnasium_gsp.models.adapters import choose
-from gymnasium_gsp.models.keys import ObservationKey, caster, freeze
-from gymnasium_gsp.models.live import LiveEnv
-from gymnasium_gsp.models.reading import Root, elapsed_steps, layers, time_limit
-from gymnasium_gsp.models.sibling import make_sibling
-from gymnasium_gsp.models.simulator import SimulatorModel
 
 
 class SimulatedEnv(LiveEnv):

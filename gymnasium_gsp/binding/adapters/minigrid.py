@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from gymnasium_gsp.models.adapters.generic import Generic
+from gymnasium_gsp.binding.adapters.generic import Generic
 
 
 class MiniGrid(Generic):

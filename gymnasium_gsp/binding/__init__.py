@@ -1,0 +1,1 @@
+"""How a planner is bound to a live environment: reading its state, simulating it, checking both."""
