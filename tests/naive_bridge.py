@@ -16,18 +16,18 @@ from gymnasium_gsp.ingredients import (
     FixedHorizon,
     PolynomialBonus,
     PowerMean,
-    Recipe,
     Rollout,
     StepsLeft,
     Sweep,
 )
 from gymnasium_gsp.models.tabular import tabular_model
-from gymnasium_gsp.search import layout as at
-from gymnasium_gsp.search.engine import Search
+from gymnasium_gsp.search import frame
+from gymnasium_gsp.search.search import Search
 
 SLOTS = set(
     [
         "key",
+        "propagation",
         "selection",
         "root_selection",
         "target",
@@ -65,7 +65,7 @@ def bonus_of(selection):
 
 def settings_of(recipe, timed, smallest_reward):
     """The textbook's settings for a recipe."""
-    if not isinstance(recipe, Recipe):
+    if recipe.optimism is not None or recipe.key == "actions":
         raise NotInTheTextbook(repr(recipe))
     for slot in fields(recipe):
         value = getattr(recipe, slot.name)
@@ -118,30 +118,33 @@ class View:
 
 def compiled_graph(search):
     """The graph of a `Search`: textbook key -> View."""
-    program, nodes = search.program, int(search.tally[at.NODES])
-    actions, stride = int(program[at.ACTIONS]), int(program[at.STRIDE])
-    cells = search.store.rows[: nodes * stride].reshape(nodes, stride)
-    reals, edges = cells.view(np.float64), search.store.edges
-    counts_at, q_at, heads_at = (int(program[cell]) for cell in (at.COUNTS_AT, at.Q_AT, at.HEADS_AT))
+    program, nodes, arrays = search.program, int(search.tally.nodes), search.store.arrays
+    actions, stride = int(program.actions), int(program.stride)
+    cells = arrays.rows[: nodes * stride].reshape(nodes, stride)
+    reals, edges = cells.view(np.float64), arrays.edges
+    counts_at, q_at, heads_at = int(program.counts_at), int(program.q_at), int(program.heads_at)
+    stats = [cells[node, : frame.FIRST_KEY].view(frame.STATS)[0] for node in range(nodes)]
     keys = []
-    for row in cells.tolist():
-        state, tag = row[at.FIRST_KEY], row[at.TAG]
-        if program[at.KEY] == at.BY_STATE:
+    for row, head in zip(cells.tolist(), stats, strict=True):
+        state, tag = row[frame.FIRST_KEY], int(head["tag"])
+        if program.key == frame.BY_STATE:
             keys.append(state)
-        elif program[at.KEY] == at.BY_STATE_ELAPSED:
+        elif program.key == frame.BY_STATE_ELAPSED:
             keys.append((state, tag))
+        elif program.key == frame.BY_ACTIONS:
+            keys.append(() if tag < 0 else (*keys[tag // actions], tag % actions))
         else:  # parents come before their children
             keys.append((state,) if tag < 0 else (*keys[tag // actions], tag % actions, state))
 
-    def outcomes(head):
+    def outcomes(number):
         found = {}
-        while head != at.NO_EDGE:
-            link, count = (int(cell) for cell in edges[head * at.EDGE_SIZE : head * at.EDGE_SIZE + 2])
-            child = (link & 0xFFFFFFFF) - at.CHILD_OFFSET
-            name = {at.TERMINAL: END, at.UNSTORED: UNSTORED}.get(child) or keys[child]
+        while number != frame.NO_EDGE:
+            edge = edges[number]
+            child = int(edge["child"])
+            name = {frame.TERMINAL: END, frame.UNSTORED: UNSTORED}.get(child) or keys[child]
             assert name not in found, "two edges to one child"
-            found[name] = [count, float(edges.view(np.float64)[head * at.EDGE_SIZE + at.EDGE_REWARD])]
-            head = link >> 32
+            found[name] = [int(edge["count"]), float(edge["reward"])]
+            number = int(edge["next"])
         return found
 
     assert len(set(keys)) == nodes, "two nodes with one key"
@@ -149,11 +152,11 @@ def compiled_graph(search):
         key: View(
             n=row[counts_at : counts_at + actions],
             q=real[q_at : q_at + actions],
-            outcomes=[outcomes(row[heads_at + a]) for a in range(actions)] if program[at.EDGES_KEPT] else None,
-            visits=row[at.VISITS],
-            value=real[at.NODE_VALUE],
+            outcomes=[outcomes(row[heads_at + a]) for a in range(actions)] if program.edges_kept else None,
+            visits=int(head["visits"]),
+            value=float(head["value"]),
         )
-        for key, row, real in zip(keys, cells.tolist(), reals.tolist(), strict=True)
+        for key, row, real, head in zip(keys, cells.tolist(), reals.tolist(), stats, strict=True)
     }
 
 

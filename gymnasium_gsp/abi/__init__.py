@@ -1,20 +1,11 @@
-"""The border to compiled code: C signatures, pointers with those signatures, and compilation.
+"""The border to compiled code: C signatures, the context record, memory, random streams, compilation.
 
 Exported here is what a step or an ingredient of your own needs; `abi.signatures` documents all of it.
 """
 
-from gymnasium_gsp.abi.signatures import (
-    ABI_VERSION,
-    FAILED,
-    RUNNING,
-    TERMINATED,
-    UNKNOWN,
-    below,
-    next_word,
-    notes,
-    scratch,
-    uniform,
-)
+from gymnasium_gsp.abi.context import ABI_VERSION, UNKNOWN, is_legal, notes, scratch
+from gymnasium_gsp.abi.signatures import FAILED, RUNNING, TERMINATED
+from gymnasium_gsp.abi.stream import below, next_word, uniform
 
 __all__ = [
     "ABI_VERSION",
@@ -23,6 +14,7 @@ __all__ = [
     "TERMINATED",
     "UNKNOWN",
     "below",
+    "is_legal",
     "next_word",
     "notes",
     "scratch",

@@ -7,7 +7,7 @@ Python, so the search keeps the GIL), or the address of a C function as an int (
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -15,20 +15,13 @@ from numba import njit, types
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
 
-from gymnasium_gsp.abi import signatures as abi
 from gymnasium_gsp.abi.compilation import user_pointer
+from gymnasium_gsp.abi.context import ABI_VERSION, CONTEXT
+from gymnasium_gsp.abi.memory import REALS
+from gymnasium_gsp.abi.signatures import SIGNATURES
 from gymnasium_gsp.errors import RecipeError
 
 _CFunctionPointer: Any = ctypes.CFUNCTYPE(None).__mro__[1]  # what every ctypes function type derives from
-
-SIGNATURES = {
-    "step": abi.STEP,
-    "legal": abi.LEGAL,
-    "select": abi.SELECT,
-    "backup": abi.BACKUP,
-    "policy": abi.POLICY,
-    "value": abi.VALUE,
-}
 
 
 @dataclass(frozen=True)
@@ -39,11 +32,24 @@ class Pointer:
         address: where the function starts.
         owner: the object that owns the code.
         needs_gil: whether calling it runs Python code, so that the caller must hold the GIL.
+        raised: exceptions of that Python code, until the front of the search raises them again.
     """
 
     address: int
-    owner: Any = None
+    owner: object = None
     needs_gil: bool = False
+    raised: list[BaseException] = field(default_factory=list, compare=False)
+
+
+_OLD_CONTEXT = (
+    f"Since ABI version {ABI_VERSION} the context is a record with named fields, which stand in "
+    "gymnasium_gsp.abi.context: write context.actions, not context[5]."
+)
+
+
+def _version_1(signature: Any) -> Any:
+    """The signature as it was in ABI version 1, where the context was an array of float64."""
+    return signature.return_type(*[REALS if argument == CONTEXT else argument for argument in signature.args])
 
 
 def ctypes_type(signature: Any) -> Any:
@@ -51,7 +57,7 @@ def ctypes_type(signature: Any) -> Any:
     scalars = {types.int64: ctypes.c_int64, types.uint64: ctypes.c_uint64, types.float64: ctypes.c_double}
 
     def convert(numba_type: Any) -> Any:
-        if isinstance(numba_type, types.CPointer):
+        if isinstance(numba_type, types.CPointer | types.Record):
             return ctypes.c_void_p
         return scalars[numba_type]
 
@@ -72,27 +78,32 @@ def _guard(inner: Callable, kind: str) -> Callable:
     numba swallows an exception at the C border and returns 0, which is a valid action or value.  The search looks
     at the count after each simulation, so that a raise is never taken for an answer.
     """
-    in_flight = abi.IN_FLIGHT
 
     def guarded_select(params, context, visits, q, counts, rng):
-        context[in_flight] += 1.0
+        context.in_flight += 1
         action = inner(params, context, visits, q, counts, rng)
-        context[in_flight] -= 1.0
+        context.in_flight -= 1
         return action
 
     def guarded_backup(params, context, visits, q, counts, variance, value, target):
-        context[in_flight] += 1.0
+        context.in_flight += 1
         backed_up = inner(params, context, visits, q, counts, variance, value, target)
-        context[in_flight] -= 1.0
+        context.in_flight -= 1
         return backed_up
 
+    def guarded_bound(params, context, visits, outcomes, count, side):
+        context.in_flight += 1
+        bound = inner(params, context, visits, outcomes, count, side)
+        context.in_flight -= 1
+        return bound
+
     def guarded_state_function(params, context, state, rng):
-        context[in_flight] += 1.0
+        context.in_flight += 1
         answer = inner(params, context, state, rng)
-        context[in_flight] -= 1.0
+        context.in_flight -= 1
         return answer
 
-    by_kind: dict[str, Callable] = {"select": guarded_select, "backup": guarded_backup}
+    by_kind: dict[str, Callable] = {"select": guarded_select, "backup": guarded_backup, "bound": guarded_bound}
     return by_kind.get(kind, guarded_state_function)
 
 
@@ -113,13 +124,14 @@ def resolve(function: Any, kind: str) -> Pointer:
         return _resolve_ctypes(function, kind, signature)
     source = getattr(function, "__wrapped__", None) if hasattr(function, "native_name") else None
     if source is not None and function._sig != signature:
-        raise RecipeError(f"{kind} has the signature {function._sig}; the search calls it as {signature}")
+        old = " " + _OLD_CONTEXT if function._sig == _version_1(signature) else ""
+        raise RecipeError(f"{kind} has the signature {function._sig}; the search calls it as {signature}.{old}")
     if source is None:
         source = function.py_func if isinstance(function, Dispatcher) else function
     if not callable(source):
         raise RecipeError(
             f"{kind} was given {function!r}; allowed are a Python or numba function, a ctypes function pointer or "
-            "the address of a C function (see gymnasium_gsp.abi)"
+            "the address of a C function (see gymnasium_gsp.abi.signatures)"
         )
     return _compile(function, source, kind)
 
@@ -133,8 +145,9 @@ def _compile(function: Any, source: Callable, kind: str) -> Pointer:
     try:
         compiled = user_pointer(target, signature)
     except (NumbaError, TypeError) as error:
+        hint = f"{_OLD_CONTEXT} " if CONTEXT in signature.args else ""
         raise RecipeError(
-            f"{kind} {getattr(source, '__name__', source)!r} cannot be compiled as {signature}: {error}"
+            f"{kind} {getattr(source, '__name__', source)!r} cannot be compiled as {signature}. {hint}{error}"
         ) from error
     return Pointer(compiled.address, compiled)
 

@@ -14,8 +14,8 @@ from gymnasium_gsp.binding.connection import connect
 from gymnasium_gsp.binding.reading import Root
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.search.budget import Budget, Progress, SearchResult, as_budget
-from gymnasium_gsp.search.planners import Planner, bind, check_room
 from gymnasium_gsp.search.recipe import Recipe
+from gymnasium_gsp.search.search import Search, check_room
 from gymnasium_gsp.search.store import MEMORY
 
 
@@ -58,7 +58,7 @@ class Agent:
         self._live = connect(env, **reading)
         check_room(max_nodes, memory)
         self._max_nodes, self._memory = max_nodes, memory
-        self._search: Planner | None = None
+        self._search: Search | None = None
         self._last: Root | None = None
         self._acted = False
         self.reset(seed=np.random.SeedSequence().entropy if seed is None else seed)  # type: ignore[arg-type]
@@ -162,10 +162,10 @@ class Agent:
         self._bound_search(root).seed(agent_stream(self._seed, self._episode))
         self._live.seed(simulator_seed(self._seed, self._episode))
 
-    def _bound_search(self, root: Root) -> Planner:
+    def _bound_search(self, root: Root) -> Search:
         if self._search is None:
             timed = root.steps_left is not None
-            self._search = bind(root.model, self.recipe, timed, self._max_nodes, self._memory)
+            self._search = Search(root.model, self.recipe, timed, self._max_nodes, self._memory)
         return self._search
 
 
@@ -278,7 +278,7 @@ def plan(
     for name, steps in (("elapsed", elapsed), ("steps_left", 0 if steps_left is None else steps_left)):
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 0:
             raise RecipeError(f"{name} must be a whole number of at least 0, not {steps!r}")
-    search = bind(model, make_recipe(algorithm), steps_left is not None, max_nodes, memory)
+    search = Search(model, make_recipe(algorithm), steps_left is not None, max_nodes, memory)
     cells = model.cells(state)
     search.seed(agent_stream(np.random.SeedSequence().entropy if number is None else number, 0))  # type: ignore[arg-type]
     ended = model.terminal is not None and model.terminal(cells)

@@ -13,24 +13,35 @@ Departures from the paper:
     2. The default horizon is 3 steps, and the return behind it that of a playout with uniform actions; in the paper
        the process ends there.  `horizon=StepsLeft()` and the preset "paper" look to the end as printed.
     3. A simulation that ends before its switching point teaches nothing, as printed.
-    4. The preset "paper" is the algorithm as printed with discount 1.  The paper measures other environments, and the
+    4. Every state of a trajectory becomes a node, though only switching points learn; values are the same, more are
+       stored.
+    5. The preset "paper" is the algorithm as printed with discount 1.  The paper measures other environments, and the
        algorithm has no constants to select.
 """
 
 from typing import Any
 
 from gymnasium_gsp.agents.registry import algorithm, on_benchmarks
-from gymnasium_gsp.search.horizon import FixedHorizon, StepsLeft
-from gymnasium_gsp.search.switching_planner import Switching
+from gymnasium_gsp.search.ingredients.horizon import FixedHorizon, StepsLeft
+from gymnasium_gsp.search.ingredients.switching import Switching
+from gymnasium_gsp.search.recipe import Recipe
 
 _PAPER = on_benchmarks(horizon=StepsLeft(), discount=1.0)
 
 
 @algorithm("brue", "Feldman and Domshlak 2014", {"paper": _PAPER})
-def brue(**slots: Any) -> Switching:
+def brue(**slots: Any) -> Recipe:
     """BRUE on states at the same time of the episode.
 
     Args:
-        **slots: fields of `Switching`.
+        **slots: other choices for slots of the recipe.
     """
-    return Switching(horizon=FixedHorizon(3)).changed(**slots)
+    base = Recipe(
+        key="state_elapsed",
+        selection=Switching(),
+        target="return",
+        expansion="path",
+        learning="at_the_switch",
+        horizon=FixedHorizon(3),
+    )
+    return base.changed(**slots)

@@ -10,10 +10,10 @@ from typing import Any
 
 from gymnasium_gsp.agents.registry import algorithm
 from gymnasium_gsp.agents.uct import POWER_UCT_PAPER, UCT_PAPER
-from gymnasium_gsp.search.backup import PowerMean
-from gymnasium_gsp.search.horizon import FixedHorizon, StepsLeft
+from gymnasium_gsp.search.ingredients.backup import PowerMean
+from gymnasium_gsp.search.ingredients.horizon import FixedHorizon, StepsLeft
+from gymnasium_gsp.search.ingredients.selection import UCB1, PolynomialBonus
 from gymnasium_gsp.search.recipe import Recipe
-from gymnasium_gsp.search.selection import UCB1, PolynomialBonus
 
 _FIXED_DEPTH = {
     "*": {"scale": "raw"},

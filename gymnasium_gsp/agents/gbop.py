@@ -25,9 +25,10 @@ Departures from the paper and from its public version (rl-agents, StochasticGrap
 
 from typing import Any
 
-from gymnasium_gsp.agents.registry import algorithm, on_benchmarks
-from gymnasium_gsp.search.horizon import FixedHorizon
-from gymnasium_gsp.search.optimistic_recipe import Optimistic
+from gymnasium_gsp.agents.registry import algorithm, on_benchmarks, options_of
+from gymnasium_gsp.search.ingredients.horizon import AdaptiveHorizon, FixedHorizon
+from gymnasium_gsp.search.ingredients.optimism import KullbackLeibler, Propagation
+from gymnasium_gsp.search.recipe import Recipe
 
 # The paper gives no values for FrozenLake; these are the ones it gives for all other environments.
 _PAPER = on_benchmarks(discount=0.99, accuracy=0.001, threshold="published")
@@ -36,20 +37,33 @@ _PAPER_D = on_benchmarks(discount=0.99, accuracy=0.001)
 
 
 @algorithm("gbop", "Leurent and Maillard 2020", _PRESETS)
-def gbop(**slots: Any) -> Optimistic:
+def gbop(
+    *, accuracy: float = 0.001, threshold: Any = "published", reward_threshold: float = 0.0, **slots: Any
+) -> Recipe:
     """Graph-Based Optimistic Planning for stochastic processes.
 
     Args:
-        **slots: fields of `Optimistic`.
+        accuracy: a bound that moves by more than this, in units of the range of one reward, is told to the states that
+            lead there.
+        threshold: how far the law of an action may lie from the frequencies observed: "published", 0.1 log M for M
+            trajectories; `Confidence(delta)`; "none", the frequencies are the law.
+        reward_threshold: the same for mean rewards, as a multiple of log M; 0 for the mean observed.
+        **slots: other choices for slots of the recipe.
     """
-    return Optimistic().changed(**slots)
+    base = Recipe(
+        key="state",
+        expansion="path",
+        horizon=AdaptiveHorizon(),
+        discount=0.99,
+        optimism=KullbackLeibler(threshold, reward_threshold),
+        propagation=Propagation(accuracy),
+        retention="episode",
+    )
+    return base.changed(**slots)
 
 
 @algorithm("gbop-d", "Leurent and Maillard 2020, deterministic", {"paper": _PAPER_D, "printed": _PAPER_D})
-def gbop_d(**slots: Any) -> Optimistic:
-    """Graph-Based Optimistic Planning for processes in which nothing is random; elsewhere its bounds mean nothing.
-
-    Args:
-        **slots: fields of `Optimistic`.
-    """
-    return Optimistic(threshold="none", expansion="leaf", horizon=FixedHorizon(100)).changed(**slots)
+@options_of(gbop)
+def gbop_d(**options: Any) -> Recipe:
+    """Graph-Based Optimistic Planning where nothing is random; elsewhere its bounds mean nothing; options as `gbop`."""
+    return gbop(**{"threshold": "none", "expansion": "leaf", "horizon": FixedHorizon(100), **options})

@@ -23,10 +23,10 @@ import math
 from typing import Any
 
 from gymnasium_gsp.agents.registry import algorithm, options_of
-from gymnasium_gsp.search.backup import PowerMean
-from gymnasium_gsp.search.horizon import AdaptiveHorizon
+from gymnasium_gsp.search.ingredients.backup import PowerMean
+from gymnasium_gsp.search.ingredients.horizon import AdaptiveHorizon
+from gymnasium_gsp.search.ingredients.selection import PolynomialBonus, Table1
 from gymnasium_gsp.search.recipe import Recipe, Sweep
-from gymnasium_gsp.search.selection import PolynomialBonus, Table1
 
 _PAPER = {
     "scale": "raw",

@@ -35,8 +35,8 @@ Departures from the papers:
 from typing import Any
 
 from gymnasium_gsp.agents.registry import algorithm, options_of
-from gymnasium_gsp.search.entropy import EntropyMixed, Regulariser, SoftValue
-from gymnasium_gsp.search.horizon import DEFAULT_DISCOUNT
+from gymnasium_gsp.search.ingredients.entropy import EntropyMixed, Regulariser, SoftValue
+from gymnasium_gsp.search.ingredients.horizon import DEFAULT_DISCOUNT
 from gymnasium_gsp.search.recipe import Recipe
 
 _PAPER: dict[str, dict[str, Any]] = {

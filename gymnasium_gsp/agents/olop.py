@@ -14,32 +14,41 @@ Departures from the papers:
     3. M and L come from the budget in steps as in the papers, or M is the budget in simulations; if ends leave steps
        over, more trajectories are run.  Sequences are no longer than the steps that are left.
     4. Where states differ in their legal actions, a step takes the best legal one of the state that it is in.
-    5. Of first actions played equally often the one with the best mean sampled return is taken.
+    5. Of first actions played equally often the one with the best mean value is taken: the largest sum of discounted
+       mean rewards along a sequence that begins with it, and the least possible behind what was played.
     6. The papers give no discount for these environments; the default is 0.9.  The preset "tuned" has the one of 0.5,
        0.7, 0.8, 0.9, 0.95 and 0.99 that scored best over the five benchmarks (docs/experiments.md).
 """
 
-from typing import Any
+from typing import Any, Literal
 
-from gymnasium_gsp.agents.registry import algorithm, on_benchmarks
-from gymnasium_gsp.search.open_loop_planner import OpenLoop
+from gymnasium_gsp.agents.registry import algorithm, on_benchmarks, options_of
+from gymnasium_gsp.search.ingredients.horizon import AdaptiveHorizon
+from gymnasium_gsp.search.ingredients.optimism import RewardBound
+from gymnasium_gsp.search.recipe import Recipe
 
 
 @algorithm("olop", "Bubeck and Munos 2010", {"tuned": on_benchmarks(discount=0.95)})
-def olop(**slots: Any) -> OpenLoop:
+def olop(*, bound: Literal["hoeffding", "kl"] = "hoeffding", **slots: Any) -> Recipe:
     """Open-loop optimistic planning with Hoeffding's bounds.
 
     Args:
-        **slots: fields of `OpenLoop`.
+        bound: on the mean reward of a step, "hoeffding" or "kl".
+        **slots: other choices for slots of the recipe.
     """
-    return OpenLoop().changed(**slots)
+    base = Recipe(
+        key="actions",
+        expansion="path",
+        horizon=AdaptiveHorizon(),
+        discount=0.9,
+        optimism=RewardBound(bound),
+        recommendation="most_visits",
+    )
+    return base.changed(**slots)
 
 
 @algorithm("kl-olop", "Leurent and Maillard 2019", {"tuned": on_benchmarks(discount=0.99)})
-def kl_olop(**slots: Any) -> OpenLoop:
-    """Open-loop optimistic planning with bounds by Kullback-Leibler divergence.
-
-    Args:
-        **slots: fields of `OpenLoop`.
-    """
-    return OpenLoop(bound="kl").changed(**slots)
+@options_of(olop)
+def kl_olop(**options: Any) -> Recipe:
+    """Open-loop optimistic planning with bounds by Kullback-Leibler divergence; options as for `olop`."""
+    return olop(**{"bound": "kl", **options})

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from gymnasium_gsp.errors import RecipeError, unknown_name
-from gymnasium_gsp.search.planners import is_recipe
+from gymnasium_gsp.search.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -16,13 +16,13 @@ class Algorithm:
 
     Attributes:
         name: how users call it.
-        recipe: function of keyword options that returns a recipe, of a kind in `search.planners`.
+        recipe: function of keyword options that returns a recipe.
         citation: where it comes from.
         presets: options by preset name and environment name ("*" for what all environments share).
     """
 
     name: str
-    recipe: Callable[..., Any]
+    recipe: Callable[..., Recipe]
     citation: str
     presets: dict[str, dict[str, dict[str, Any]]]
 
@@ -118,7 +118,7 @@ def make_recipe(
     Raises:
         RecipeError: for an unknown name, preset or option, with the nearest name; for values that make no sense.
     """
-    if is_recipe(algorithm):
+    if isinstance(algorithm, Recipe):
         if preset is not None:
             raise RecipeError(
                 f"preset {preset!r} belongs to a named algorithm; a recipe value has its settings already"

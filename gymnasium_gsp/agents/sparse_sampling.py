@@ -12,26 +12,35 @@ Departures from the paper:
     3. A tree that the budget cuts counts what was sampled so far.
     4. The preset "tuned" has the C and H of nine pairs that scored best on each benchmark (docs/experiments.md): one
        sample an action, as deep as 4 or 21 actions let it look.
-    5. The tree is walked, not kept: `nodes` and `graph_size` count the states sampled.
+    5. The tree is walked, not kept: `nodes` and `graph_size` count the root and the states next to it.
 """
 
 from typing import Any
 
 from gymnasium_gsp.agents.registry import algorithm, on_benchmarks
-from gymnasium_gsp.search.horizon import FixedHorizon
-from gymnasium_gsp.search.sparse_planner import SparseSampling
+from gymnasium_gsp.search.ingredients.evaluation import SampledTree
+from gymnasium_gsp.search.ingredients.horizon import FixedHorizon
+from gymnasium_gsp.search.ingredients.selection import Balanced
+from gymnasium_gsp.search.recipe import Recipe
 
-_TUNED = {
-    **on_benchmarks(width=1, horizon=FixedHorizon(4)),
-    "SysAdminRing": {"width": 1, "horizon": FixedHorizon(2)},
-}
+_TUNED = {**on_benchmarks(width=1, depth=4), "SysAdminRing": {"width": 1, "depth": 2}}
 
 
 @algorithm("sparse-sampling", "Kearns, Mansour and Ng 2002", {"tuned": _TUNED})
-def sparse_sampling(**slots: Any) -> SparseSampling:
+def sparse_sampling(*, width: int = 2, depth: int = 3, **slots: Any) -> Recipe:
     """Sparse sampling.
 
     Args:
-        **slots: fields of `SparseSampling`.
+        width: C, how often each action of a state below the root is tried; at the root the budget decides.
+        depth: H, how many steps the tree looks ahead, at least 1.
+        **slots: other choices for slots of the recipe.
     """
-    return SparseSampling().changed(**slots)
+    base = Recipe(
+        key="path",
+        selection=Balanced(),
+        target="return",
+        evaluation=SampledTree(width, depth - 1),
+        horizon=FixedHorizon(1),
+        discount=0.99,
+    )
+    return base.changed(**slots)

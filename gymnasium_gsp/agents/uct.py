@@ -12,9 +12,9 @@ import math
 from typing import Any
 
 from gymnasium_gsp.agents.registry import algorithm
-from gymnasium_gsp.search.backup import PowerMean
+from gymnasium_gsp.search.ingredients.backup import PowerMean
+from gymnasium_gsp.search.ingredients.selection import UCB1, PolynomialBonus
 from gymnasium_gsp.search.recipe import Recipe
-from gymnasium_gsp.search.selection import UCB1, PolynomialBonus
 
 UCT_PAPER: dict[str, dict[str, Any]] = {
     "*": {"discount": 1.0, "scale": "raw"},

@@ -24,9 +24,9 @@ from gymnasium_gsp.agents.seeding import agent_stream
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.search import layout as at
 from gymnasium_gsp.search.budget import Budget
-from gymnasium_gsp.search.engine import Search
 from gymnasium_gsp.search.planners import bind
 from gymnasium_gsp.search.recipe import Recipe
+from gymnasium_gsp.search.search import Search
 from gymnasium_gsp.search.store import MEMORY
 
 SOURCE = Path(__file__).parents[2] / "benchmarks" / "yardstick" / "yardstick.cpp"

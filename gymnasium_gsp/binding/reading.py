@@ -11,6 +11,7 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.models.model import Model
 
 LARGEST_ACTION_SET = 1024  # combinations of a MultiDiscrete or MultiBinary space that are enumerated
 
@@ -30,7 +31,7 @@ class Root:
         clocked: whether anybody counts the steps.
     """
 
-    model: Any
+    model: Model
     cells: NDArray[np.int64]
     elapsed: int
     steps_left: int | None

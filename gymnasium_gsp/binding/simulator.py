@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gymnasium_gsp.abi import signatures as abi
-from gymnasium_gsp.abi.pointers import SIGNATURES, Pointer, ctypes_type
+from gymnasium_gsp.abi.context import ContextStruct
+from gymnasium_gsp.abi.pointers import Pointer, ctypes_type
+from gymnasium_gsp.abi.signatures import FAILED, RUNNING, SIGNATURES, TERMINATED
 from gymnasium_gsp.binding.keys import KeyTable
 from gymnasium_gsp.binding.reading import Actions
 from gymnasium_gsp.binding.sibling import Sibling, check_reward, check_step
@@ -23,7 +24,6 @@ from gymnasium_gsp.errors import PlanningError
 
 _MASKS_KEPT = 4096
 _Cells = ctypes.c_int64 * 2
-_Context = ctypes.c_double * abi.CONTEXT_SIZE
 _read_real = ctypes.c_double.from_address
 
 
@@ -35,11 +35,11 @@ class _Legal(NamedTuple):
 
 
 class SimulatorModel:
-    """What `CompiledModel` is to compiled rules, for a sibling environment.
+    """A model whose step, legal actions and playouts are callbacks into a private sibling; see `models.model.Model`.
 
     Attributes:
         keys: the numbers of the keys met so far.
-        caught: what was raised in a callback, until the search's front raises it again.
+        raised: exceptions raised in a callback, until the planner raises them again.
 
     Args:
         sibling: the private environment.
@@ -51,7 +51,7 @@ class SimulatorModel:
 
     width, key_size = 2, 1
     needs_gil = True
-    terminal = law = clock = legal = None
+    terminal = law = clock = None
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class SimulatorModel:
         self.name = type(sibling.raw).__name__
         self.params = np.zeros(1)
         self.keys = KeyTable()
-        self.caught: list[BaseException] = []
+        self.raised: list[BaseException] = []
         self._forms = actions
         self._key, self._mask = key, mask
         self._masks_met: dict[Any, _Legal] = {}  # legal actions by mask, as reading one takes a microsecond
@@ -85,7 +85,7 @@ class SimulatorModel:
 
     def _pointer(self, kind: str, function: Callable[..., Any]) -> Pointer:
         callback = ctypes_type(SIGNATURES[kind])(function)
-        return Pointer(ctypes.cast(callback, ctypes.c_void_p).value or 0, _Owner(callback, self.caught), needs_gil=True)
+        return Pointer(ctypes.cast(callback, ctypes.c_void_p).value or 0, callback, needs_gil=True, raised=self.raised)
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the C functions and the keys of a graph that does not travel."""
@@ -183,14 +183,14 @@ class SimulatorModel:
             place.value = gain
             cells[1] += 1
             if ended:
-                return abi.TERMINATED
+                return TERMINATED
             cells[0] = number = self.keys.number(self._key(observation))
             if self._mask is not None and number not in self.keys.masks:
                 self.keys.masks[number] = self._read_mask(observation, info)
-            return abi.RUNNING
+            return RUNNING
         except BaseException as error:  # raised again by the front of the search
-            self.caught.append(error)
-            return abi.FAILED
+            self.raised.append(error)
+            return FAILED
 
     def _legal(self, params: int, state: int, mask: int) -> int:
         try:
@@ -200,18 +200,18 @@ class SimulatorModel:
             self._flags[:] = legal.flags
             return len(legal.actions)
         except BaseException as error:  # raised again by the front of the search
-            self.caught.append(error)
+            self.raised.append(error)
             return 0
 
     def _rollout(self, params: int, context: int, state: int, rng: int) -> float:
         try:
             if context != self._context_at:
-                self._context, self._context_at = _Context.from_address(context), context
+                self._context, self._context_at = ContextStruct.from_address(context), context
             block, cells = self._context, self._at(state)
             if cells[1] == 0:
                 self.sibling.restore()
             legal = self.keys.masks[cells[0]].actions if self._mask is not None else range(self.actions)
-            limit, discount, draw = block[abi.PLAYOUT_STEPS], block[abi.DISCOUNT], self._random.random
+            limit, discount, draw = block.playout_steps, block.discount, self._random.random
             total, factor, steps = 0.0, 1.0, 0
             while steps < limit:
                 observation, gain, ended, info = self._advance(legal[int(draw() * len(legal))])
@@ -222,15 +222,8 @@ class SimulatorModel:
                     break
                 if self._mask is not None:
                     legal = self._read_mask(observation, info).actions
-            block[abi.EXTRA_STEPS] += steps
+            block.extra_steps += steps
             return total
         except BaseException as error:  # raised again by the front of the search
-            self.caught.append(error)
+            self.raised.append(error)
             return math.nan
-
-
-class _Owner:
-    """Keeps a C function alive, and tells where exceptions of it are kept."""
-
-    def __init__(self, callback: Any, caught: list[BaseException]) -> None:
-        self.callback, self.caught = callback, caught

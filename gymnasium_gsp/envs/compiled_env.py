@@ -11,10 +11,11 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from gymnasium_gsp.abi import signatures as abi
 from gymnasium_gsp.abi.compilation import compiled_pointer
 from gymnasium_gsp.abi.pointers import Pointer, ctypes_type
-from gymnasium_gsp.models.compiled import CompiledModel, Transition
+from gymnasium_gsp.abi.signatures import STEP, TERMINATED
+from gymnasium_gsp.models.compiled import CompiledModel
+from gymnasium_gsp.models.model import Transition
 
 ObsT = TypeVar("ObsT")
 
@@ -146,7 +147,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
             raise ValueError(f"action {action!r} does not exist; allowed: 0 .. {self.actions - 1}")
         status, reward = (self._call or self._bind())(index)
         self._elapsed += 1
-        self._terminated = status == abi.TERMINATED
+        self._terminated = status == TERMINATED
         return self.observe(self._cells.tolist()), reward, self._terminated, self._elapsed >= self.horizon, {}
 
     def render(self) -> str | None:
@@ -220,7 +221,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
             # A copy, so that this model keeps its law when a later reset draws another layout.
             frozen = copy.copy(self)
             self._model = CompiledModel(
-                step=Pointer(compiled_pointer(type(self).rules, abi.STEP).address),
+                step=Pointer(compiled_pointer(type(self).rules, STEP).address),
                 actions=self.actions,
                 width=self.width,
                 key_size=self.key_size,
@@ -244,7 +245,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
     def _bind(self) -> Callable[[int], tuple[int, float]]:
         """The compiled step as a Python function of the action, on this environment's own cells and stream."""
         model = self.compiled_model()
-        function = ctypes_type(abi.STEP)(model.step_pointer.address)
+        function = ctypes_type(STEP)(model.step_pointer.address)
         params: Any = model.params
         word, reward = ctypes.c_uint64(), ctypes.c_double()
         cells, word_at, reward_at = self._cells.ctypes.data, ctypes.addressof(word), ctypes.addressof(reward)

@@ -9,10 +9,10 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from gymnasium_gsp.abi.signatures import RUNNING, uniform
+from gymnasium_gsp.abi import RUNNING, uniform
 from gymnasium_gsp.envs.compiled_env import CompiledEnv
 from gymnasium_gsp.envs.grid import check_count, check_horizon
-from gymnasium_gsp.models.compiled import Transition
+from gymnasium_gsp.models.model import Transition
 
 LONGEST = 256
 MOST_CHAINS = 7

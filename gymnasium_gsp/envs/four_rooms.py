@@ -8,7 +8,7 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from gymnasium_gsp.abi.signatures import RUNNING, TERMINATED, uniform
+from gymnasium_gsp.abi import RUNNING, TERMINATED, uniform
 from gymnasium_gsp.envs.compiled_env import CompiledEnv
 from gymnasium_gsp.envs.grid import (
     check_count,
@@ -19,7 +19,7 @@ from gymnasium_gsp.envs.grid import (
     slip_law,
     slipped,
 )
-from gymnasium_gsp.models.compiled import Transition
+from gymnasium_gsp.models.model import Transition
 
 LARGEST_ROOM = 100
 

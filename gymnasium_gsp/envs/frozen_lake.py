@@ -7,10 +7,10 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from gymnasium_gsp.abi.signatures import RUNNING, TERMINATED, uniform
+from gymnasium_gsp.abi import RUNNING, TERMINATED, uniform
 from gymnasium_gsp.envs.compiled_env import CompiledEnv
 from gymnasium_gsp.envs.grid import check_horizon, check_probability, draw_map, neighbours, read_map, slip_law, slipped
-from gymnasium_gsp.models.compiled import Transition
+from gymnasium_gsp.models.model import Transition
 
 MAP_8X8 = ("SFFFFFFF", "FFFFFFFF", "FFFHFFFF", "FFFFFHFF", "FFFHFFFF", "FHHFFFHF", "FHFFHFHF", "FFFHFFFG")
 """Gymnasium's 8x8 map: S start, F frozen, H hole, G goal."""

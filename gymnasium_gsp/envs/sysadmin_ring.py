@@ -10,10 +10,10 @@ from gymnasium import spaces
 from numba import types
 from numpy.typing import NDArray
 
-from gymnasium_gsp.abi.signatures import RUNNING, uniform
+from gymnasium_gsp.abi import RUNNING, uniform
 from gymnasium_gsp.envs.compiled_env import CompiledEnv
 from gymnasium_gsp.envs.grid import check_count, check_horizon
-from gymnasium_gsp.models.compiled import Transition
+from gymnasium_gsp.models.model import Transition
 
 RUNNING_PROBABILITY = (0.0238, 0.525, 0.0475, 0.95)
 """Probability of running next, by own bit + 2 * predecessor's bit."""

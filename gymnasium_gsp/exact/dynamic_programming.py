@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact.state_space import LIMIT, LeafValue, StateSpace, enumerate_model
-from gymnasium_gsp.models.compiled import CompiledModel
+from gymnasium_gsp.models.model import Model
 
 Policy = NDArray[Any] | Sequence[Any] | Callable[[tuple[int, ...]], Any]
 """An action per state, a distribution over actions per state, or a function of the cells that gives either."""
@@ -93,7 +93,7 @@ def backward_induction(
 
 
 def truncated_value(
-    model: CompiledModel,
+    model: Model,
     root: Any,
     horizon: int,
     discount: float = 1.0,

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gymnasium_gsp.abi import signatures as abi
 from gymnasium_gsp.abi.pointers import ctypes_type
+from gymnasium_gsp.abi.signatures import LEGAL
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.models.compiled import CompiledModel, Transition
+from gymnasium_gsp.models.model import Model, Transition
 
 _ELSEWHERE = "(rings of machines and four rooms have oracles of their own, see gymnasium_gsp.exact)"
 
@@ -40,7 +40,7 @@ class StateSpace:
         ended: whether the process has ended at the root, which then is the only state, worth 0.
     """
 
-    model: CompiledModel
+    model: Model
     states: NDArray[np.int64]
     distance: NDArray[np.int64]
     row: NDArray[np.int64]
@@ -110,7 +110,7 @@ class StateSpace:
         return np.zeros(1) if self.ended else np.broadcast_to(values, (len(self),)).copy()
 
 
-def enumerate_model(model: CompiledModel, root: Any, horizon: int | None = None, limit: int = LIMIT) -> StateSpace:
+def enumerate_model(model: Model, root: Any, horizon: int | None = None, limit: int = LIMIT) -> StateSpace:
     """All states that the process can reach from `root`, breadth first.
 
     Cells are the full state, so a clock cell makes a state of its own of each step; such a model needs a `horizon`.
@@ -140,7 +140,7 @@ def enumerate_model(model: CompiledModel, root: Any, horizon: int | None = None,
 class _Enumeration:
     """What is known while states are being met."""
 
-    def __init__(self, model: CompiledModel, start: tuple[int, ...], limit: int) -> None:
+    def __init__(self, model: Model, start: tuple[int, ...], limit: int) -> None:
         self.model, self.limit = model, limit
         self.numbers = {start: 0}
         self.states = [start]
@@ -225,12 +225,12 @@ class _Enumeration:
         )
 
 
-def has_ended(model: CompiledModel, cells: Sequence[int]) -> bool:
+def has_ended(model: Model, cells: Sequence[int]) -> bool:
     """Whether the model says that the process has ended in a state."""
     return model.terminal is not None and bool(model.terminal(model.cells(cells)))
 
 
-def legal_actions(model: CompiledModel, cells: Sequence[int]) -> list[bool]:
+def legal_actions(model: Model, cells: Sequence[int]) -> list[bool]:
     """Which actions a state has.
 
     Raises:
@@ -238,9 +238,9 @@ def legal_actions(model: CompiledModel, cells: Sequence[int]) -> list[bool]:
     """
     if model.legal_pointer is None:
         return [True] * model.actions
-    function = ctypes_type(abi.LEGAL)(model.legal_pointer.address)
+    function = ctypes_type(LEGAL)(model.legal_pointer.address)
     state, mask = np.array(cells, np.int64), np.zeros(model.actions)
-    count = function(model.params.ctypes.data, state.ctypes.data, mask.ctypes.data)  # type: ignore[union-attr]
+    count = function(model.params.ctypes.data, state.ctypes.data, mask.ctypes.data)
     if count < 1 or not mask.any():
         raise RecipeError(
             f"{model.name}: state {tuple(cells)} has no legal action, and the process has not ended there"

@@ -17,9 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from gymnasium_gsp.abi.compilation import compiled_pointer
 from gymnasium_gsp.abi.pointers import Pointer
-from gymnasium_gsp.abi.signatures import FAILED, RUNNING, STEP, TERMINATED, uniform
+from gymnasium_gsp.abi.signatures import FAILED, RUNNING, STEP, TERMINATED
+from gymnasium_gsp.abi.stream import uniform
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.models.compiled import CompiledModel, Transition
+from gymnasium_gsp.models.compiled import CompiledModel
+from gymnasium_gsp.models.model import Transition
 
 _HEADER = 2
 _RECORD = 4

@@ -1,27 +1,46 @@
 """The node store: one row of cells per node, an open-addressing table over (tag, key), and outcome edges.
 
-A node's tag is 0 for state keys, the elapsed steps for (state, elapsed) keys, and parent * actions + action for
-path keys, so that one table serves trees and graphs.  Keys are compared in full; a hash only says where to look.
-A cell of the table is a node's number under a stamp of 32 bits: the generation, by which tables are cleared, and some
-bits of the hash, so that hardly ever a row is read, which lies far away in memory, only to find another key in it.
+A node's tag is 0 for state keys, the elapsed steps for (state, elapsed) keys, and parent * actions + action for paths
+and for action sequences (whose key has no cells), so that one table serves trees and graphs.  Keys are compared in
+full; a hash only says where to look.  A cell of the table is a node's number under a stamp of 32 bits: the generation,
+by which tables are cleared, and some bits of the hash, so that hardly ever a row is read, which lies far away in
+memory, only to find another key in it.
 """
 
 from numba import njit, types
 
-from gymnasium_gsp.abi.signatures import as_reals, offset, prefetch
-from gymnasium_gsp.search import layout as at
+from gymnasium_gsp.abi.memory import offset, prefetch
+from gymnasium_gsp.search.frame import (
+    BY_ACTIONS,
+    BY_PATH,
+    BY_STATE,
+    BY_STATE_ELAPSED,
+    DONE,
+    FIRST_KEY,
+    MOVED_ON,
+    NO_EDGE,
+    NO_ROOM_FOR_ROOT,
+    RESTARTED,
+    SAME_ROOT,
+    UNSTORED,
+    as_stats,
+    edge_at,
+    node_at,
+    row_of,
+    stats_of,
+)
 
 u64 = types.uint64
 _LOW = 0xFFFFFFFF
-_PRINT_BITS = 12
-_LINE = 8  # cells that memory hands over at once
+_HASH_BITS = 12
+_CACHE_LINE = 8  # cells that memory hands over at once
 AHEAD = 8  # how many nodes before it is read a row is asked for
-LAST_GENERATION = (1 << (31 - _PRINT_BITS)) - 1  # what a stamp has room for
+LAST_GENERATION = (1 << (31 - _HASH_BITS)) - 1  # what a stamp has room for
 
 
 @njit(forceinline=True)
 def key_hash(tag, key, key_size):
-    """64 well-mixed bits of a tag and a key."""
+    """Return 64 well-mixed bits of a tag and a key."""
     h = u64(tag) * u64(0x9E3779B97F4A7C15)
     for i in range(key_size):
         h = (h ^ u64(key[i])) * u64(0xFF51AFD7ED558CCD)
@@ -31,129 +50,193 @@ def key_hash(tag, key, key_size):
 
 @njit(forceinline=True)
 def same_key(row, tag, key, key_size):
-    """Whether a row holds exactly this tag and key."""
-    if row[at.TAG] != tag:
+    """Return whether a row holds exactly this tag and key."""
+    if as_stats(row).tag != tag:
         return False
     for i in range(key_size):  # noqa: SIM110, numba compiles no generator expressions
-        if row[at.FIRST_KEY + i] != key[i]:
+        if row[FIRST_KEY + i] != key[i]:
             return False
     return True
 
 
 @njit
 def stamp_of(generation, h):
-    """The upper half of a cell of the table: the generation, and the bits of the hash that choose no slot."""
-    return (generation << _PRINT_BITS) | types.int64(h >> u64(64 - _PRINT_BITS))
+    """Return the upper half of a cell of the table: the generation, and the bits of the hash that choose no slot."""
+    return (generation << _HASH_BITS) | types.int64(h >> u64(64 - _HASH_BITS))
 
 
 @njit(forceinline=True)
-def find(program, generation, rows, table, tag, key):
-    """The node with this tag and key, or -1 - (the free slot where it belongs)."""
-    mask, stride, key_size = program[at.TABLE_MASK], program[at.STRIDE], program[at.KEY_SIZE]
+def find(frame, tag, key):
+    """Return the node with this tag and key, or -1 - (the free slot where it belongs)."""
+    mask, key_size, generation = frame.program.table_mask, frame.program.key_size, frame.tally.generation
     h = key_hash(tag, key, key_size)
     slot, stamp = types.int64(h & u64(mask)), stamp_of(generation, h)
     while True:
-        found = table[slot] >> 32
-        if found >> _PRINT_BITS != generation:
+        found = frame.table[slot] >> 32
+        if found >> _HASH_BITS != generation:
             return -1 - slot
         if found == stamp:
-            node = table[slot] & _LOW
-            if same_key(offset(rows, node * stride), tag, key, key_size):
+            node = frame.table[slot] & _LOW
+            if same_key(row_of(frame, node), tag, key, key_size):
                 return node
         slot = (slot + 1) & mask
 
 
 @njit
-def add(program, tally, rows, table, slot, tag, key):
-    """A new node without visits in a free slot; the caller has made sure that there is a row for it."""
-    node = tally[at.NODES]
-    tally[at.NODES] = node + 1
-    table[slot] = (stamp_of(tally[at.GENERATION], key_hash(tag, key, program[at.KEY_SIZE])) << 32) | node
-    row = offset(rows, node * program[at.STRIDE])
-    for i in range(program[at.STRIDE]):
+def add(frame, slot, tag, key):
+    """Add a node without visits in a free slot; the caller has made sure that there is a row for it."""
+    program, tally = frame.program, frame.tally
+    node = tally.nodes
+    tally.nodes = node + 1
+    frame.table[slot] = (stamp_of(tally.generation, key_hash(tag, key, program.key_size)) << 32) | node
+    row = row_of(frame, node)
+    for i in range(program.stride):
         row[i] = 0
-    row[at.TAG] = tag
-    for i in range(program[at.KEY_SIZE]):
-        row[at.FIRST_KEY + i] = key[i]
+    as_stats(row).tag = tag
+    for i in range(program.key_size):
+        row[FIRST_KEY + i] = key[i]
     return node
 
 
 @njit
-def clear(program, tally, table):
+def add_if_room(frame, found, tag, key):
+    """Add the node that `find` did not find, or return UNSTORED where memory or the budget has no room for it."""
+    if frame.tally.nodes >= frame.program.row_capacity:
+        frame.tally.capped = 1
+        return UNSTORED
+    if frame.tally.new_nodes >= frame.program.node_limit:
+        return UNSTORED
+    frame.tally.new_nodes += 1
+    return add(frame, -1 - found, tag, key)
+
+
+@njit
+def clear(frame):
     """Forget every node and edge."""
-    if tally[at.GENERATION] == LAST_GENERATION:
-        for slot in range(program[at.TABLE_MASK] + 1):
-            table[slot] = 0
-        tally[at.GENERATION] = 0
-    tally[at.GENERATION] += 1
-    tally[at.NODES] = 0
-    tally[at.EDGES] = 1
-    tally[at.ROOT] = -1
+    tally = frame.tally
+    if tally.generation == LAST_GENERATION:
+        for slot in range(frame.program.table_mask + 1):
+            frame.table[slot] = 0
+        tally.generation = 0
+    tally.generation += 1
+    tally.nodes = 0
+    tally.edges = 1
+    tally.root = -1
+    tally.created = tally.widest = 0
 
 
 @njit
-def edge_child(edge):
-    """What an edge leads to: a node, TERMINAL or UNSTORED."""
-    return (edge[at.EDGE_LINK] & _LOW) - at.CHILD_OFFSET
+def child_tag(frame, node, action, depth):
+    """Return the tag of what `action` at `node` leads to, at `depth`."""
+    key = frame.program.key
+    if key == BY_STATE_ELAPSED:
+        return frame.program.root_elapsed + depth
+    if key in (BY_PATH, BY_ACTIONS):
+        return node * frame.program.actions + action
+    return 0
 
 
 @njit
-def next_edge(edge):
-    """Number of the next edge of the same state and action, or NO_EDGE."""
-    return edge[at.EDGE_LINK] >> 32
+def enter_root(frame):
+    """Find or add the root's node and note what it inherits.
+
+    Returns NO_ROOM_FOR_ROOT, having changed nothing, if there is no row for it.  A tree goes on from the child of its
+    root that fits the new state.  Which action was executed is not known, so several may fit: the one behind the
+    recommended action comes first, then the one with the most visits.  A tree of action sequences cannot tell which
+    child fits and starts anew.
+    """
+    program, tally = frame.program, frame.tally
+    change, previous = tally.root_change, tally.root
+    by_path = program.key == BY_PATH or program.key == BY_ACTIONS
+    if change != SAME_ROOT or previous < 0:
+        child = -1
+        if change == MOVED_ON and program.key == BY_PATH and previous >= 0:
+            child = fitting_child(frame, previous)
+        if child < 0 and (change == RESTARTED or (by_path and previous >= 0)):
+            clear(frame)
+        if child < 0:
+            tag = -1 if by_path else child_tag(frame, 0, 0, 0)
+            child = find(frame, tag, frame.root_state)
+        if child < 0:
+            if tally.nodes >= program.row_capacity:
+                return NO_ROOM_FOR_ROOT
+            child = add(frame, -1 - child, tag, frame.root_state)
+        tally.root = child
+    tally.inherited = stats_of(frame, tally.root).visits
+    return DONE
 
 
 @njit
-def child_value(program, rows, child):
-    """Present value of what an edge leads to; 0 where the episode ended or nothing was stored."""
+def fitting_child(frame, root):
+    """Return the child of a tree's root that holds the new root's state, or -1."""
+    fitting, most = -1, -1
+    for action in range(frame.program.actions):
+        child = find(frame, root * frame.program.actions + action, frame.root_state)
+        if child < 0:
+            continue
+        if action == frame.tally.recommended:
+            return child
+        visits = stats_of(frame, child).visits
+        if visits > most:
+            fitting, most = child, visits
+    return fitting
+
+
+@njit
+def child_value(frame, child):
+    """Return the present value of what an edge leads to; 0 where the episode ended or nothing was stored."""
     if child < 0:
         return 0.0
-    return as_reals(rows)[child * program[at.STRIDE] + at.NODE_VALUE]
+    return stats_of(frame, child).value
+
+
+@njit
+def append_edge(frame, heads, action, last, child, reward):
+    """Store a new outcome behind edge `last` of an action's list; returns its number, or NO_EDGE without room."""
+    if frame.tally.edges >= frame.program.edge_capacity:
+        frame.tally.capped = 1
+        return NO_EDGE
+    number = frame.tally.edges
+    frame.tally.edges = number + 1
+    edge = edge_at(frame, number)
+    edge.child, edge.next, edge.count, edge.reward = child, NO_EDGE, 1, reward
+    if last == NO_EDGE:
+        heads[action] = number
+    else:
+        edge_at(frame, last).next = number
+    return number
 
 
 @njit(forceinline=True)
-def record_outcome(program, tally, rows, edges, row, action, child, reward, discount):
-    """Count one outcome of (row, action) and return the action's value from counts and children's present values.
+def record_outcome(frame, heads, action, child, reward, discount):
+    """Count one outcome of an action and return the action's value from counts and children's present values.
 
     Q(s,a) = sum over outcomes of n(s,a,s') / n(s,a) * (mean reward + discount * V(s')): the estimator that the
     paper's Lemma on Q-value concentration analyses (its eq. Q_graph).  Outcomes are summed in the order in which
     they were first met.  Without room for another edge a new outcome is left out of the sum.
     """
-    head = program[at.HEADS_AT] + action
-    number, last, met = row[head], at.NO_EDGE, at.NO_EDGE
+    number, last, met = heads[action], NO_EDGE, NO_EDGE
     total, count = 0.0, 0
-    while number != at.NO_EDGE:
-        edge = offset(edges, number * at.EDGE_SIZE)
-        outcome, rewards = edge_child(edge), as_reals(edge)[at.EDGE_REWARD]
+    while number != NO_EDGE:
+        edge = edge_at(frame, number)
+        outcome, rewards = edge.child, edge.reward
         # Chosen, not branched on: chance decided which outcome it was, so the processor could only guess.
         same = outcome == child
-        n = edge[at.EDGE_COUNT] + same
+        n = edge.count + same
         rewards = rewards + reward if same else rewards
         met = number if same else met
-        total += rewards + discount * n * child_value(program, rows, outcome)
+        total += rewards + discount * n * child_value(frame, outcome)
         count += n
-        last, number = number, next_edge(edge)
-    if met != at.NO_EDGE:
-        edge = offset(edges, met * at.EDGE_SIZE)
-        edge[at.EDGE_COUNT] += 1
-        as_reals(edge)[at.EDGE_REWARD] += reward
-    elif tally[at.EDGES] < program[at.EDGE_CAPACITY]:
-        number = tally[at.EDGES]
-        tally[at.EDGES] = number + 1
-        edge = offset(edges, number * at.EDGE_SIZE)
-        edge[at.EDGE_LINK] = child + at.CHILD_OFFSET
-        edge[at.EDGE_COUNT] = 1
-        as_reals(edge)[at.EDGE_REWARD] = reward
-        if last == at.NO_EDGE:
-            row[head] = number
-        else:
-            edges[last * at.EDGE_SIZE + at.EDGE_LINK] |= number << 32
-        total += reward + discount * child_value(program, rows, child)
+        last, number = number, types.int64(edge.next)
+    if met != NO_EDGE:
+        edge = edge_at(frame, met)
+        edge.count += 1
+        edge.reward += reward
+    elif append_edge(frame, heads, action, last, child, reward) != NO_EDGE:
+        total += reward + discount * child_value(frame, child)
         count += 1
-    else:
-        tally[at.CAPPED] = 1
     if count == 0:
-        return reward + discount * child_value(program, rows, child)
+        return reward + discount * child_value(frame, child)
     return total / count
 
 
@@ -172,22 +255,22 @@ def sort_cells(cells, count):
 
 
 @njit
-def ask_for(program, rows, node, first):
+def ask_for(frame, node, first):
     """Ask for a node's row, from its cell `first` on; the rows of a graph's order lie anywhere in memory."""
-    row = offset(rows, node * program[at.STRIDE])
-    for cell in range(first, program[at.STRIDE], _LINE):
+    row = row_of(frame, node)
+    for cell in range(first, frame.program.stride, _CACHE_LINE):
         prefetch(offset(row, cell))
 
 
 @njit
-def reach(program, rows, edges, root, order, position):
-    """Number of nodes that `root` reaches over edges; they are written to `order`, nearest first.
+def reach(frame, root, order, position):
+    """Write the nodes that `root` reaches over edges to `order`, nearest first, and return how many there are.
 
     `position` must hold zeros for all nodes; afterwards it holds 1 + the place in `order` of each node reached.  Nodes
     equally far away stand in the order of their numbers where edges may join them (state keys), so that the result does
     not depend on how the actions are numbered.
     """
-    actions, stride = program[at.ACTIONS], program[at.STRIDE]
+    program = frame.program
     order[0] = root
     position[root] = 1
     level, count = 0, 1
@@ -195,19 +278,19 @@ def reach(program, rows, edges, root, order, position):
         end = count
         for index in range(level, end):
             if index + AHEAD < count:
-                ask_for(program, rows, order[index + AHEAD], program[at.HEADS_AT])
-            row = offset(rows, order[index] * stride)
-            for action in range(actions):
-                number = row[program[at.HEADS_AT] + action]
-                while number != at.NO_EDGE:
-                    edge = offset(edges, number * at.EDGE_SIZE)
-                    child = edge_child(edge)
+                ask_for(frame, order[index + AHEAD], program.heads_at)
+            heads = node_at(frame, order[index]).heads
+            for action in range(program.actions):
+                number = heads[action]
+                while number != NO_EDGE:
+                    edge = edge_at(frame, number)
+                    child = types.int64(edge.child)
                     if child >= 0 and position[child] == 0:
                         order[count] = child
                         count += 1
                         position[child] = count
-                    number = next_edge(edge)
-        if program[at.KEY] == at.BY_STATE:
+                    number = types.int64(edge.next)
+        if program.key == BY_STATE:
             sort_cells(offset(order, end), count - end)
             for index in range(end, count):
                 position[order[index]] = index + 1

@@ -1,182 +1,117 @@
-"""The loop of bounds: trajectories that follow the upper bound, and partial value iteration after each of them.
-
-Graph-Based Optimistic Planning: a node is a state, whatever its depth, and keeps an interval (see `intervals`).  The
-functions take the same arrays as those of `kernel` and `decision` and end with the same statuses.
-"""
+"""One simulation with optimism: follow the largest upper bound, count outcomes at once, then propagate what moved."""
 
 import math
 
-import numpy as np
-from numba import njit
+from numba import njit, types
 
-from gymnasium_gsp.abi import signatures as abi
-from gymnasium_gsp.abi.signatures import address, as_reals, offset
-from gymnasium_gsp.search import intervals as has
-from gymnasium_gsp.search import layout as at
-from gymnasium_gsp.search.bounds import PAIR
-from gymnasium_gsp.search.decision import recommend
-from gymnasium_gsp.search.graph import add, edge_child, find, next_edge
-from gymnasium_gsp.search.playout import read_legal
-from gymnasium_gsp.search.rounds import enter_root, is_full, limit_reached, settle, take_step
-
-
-@njit
-def find_or_make(program, tally, params, rows, table, state):
-    """The node of a state, made if it is new; UNSTORED where there is no room."""
-    found = find(program, tally[at.GENERATION], rows, table, 0, state)
-    if found >= 0:
-        return found
-    if tally[at.NODES] >= program[at.ROW_CAPACITY]:
-        tally[at.CAPPED] = 1
-        return at.UNSTORED
-    if tally[at.NEW_NODES] >= program[at.NODE_LIMIT]:
-        return at.UNSTORED
-    node = add(program, tally, rows, table, -1 - found, 0, state)
-    tally[at.NEW_NODES] += 1
-    has.initialise(program, tally, params, offset(rows, node * program[at.STRIDE]))
-    return node
+from gymnasium_gsp.abi.signatures import FAILED, RUNNING, TERMINATED
+from gymnasium_gsp.abi.stream import below
+from gymnasium_gsp.search.frame import (
+    BAD_REWARD,
+    BY_ACTIONS,
+    DONE,
+    LEAF,
+    NO_ACTION,
+    NO_EDGE,
+    STEP_FAILED,
+    TERMINAL,
+    UNSTORED,
+    edge_at,
+    hop_at,
+    is_action,
+    node_at,
+    reward_of,
+)
+from gymnasium_gsp.search.graph import add_if_room, append_edge, child_tag, find
+from gymnasium_gsp.search.intervals import action_bound, open_actions, set_up, within_bounds
+from gymnasium_gsp.search.playout import copy_state, read_legal, take_step
+from gymnasium_gsp.search.propagate import link_predecessor, propagate
 
 
 @njit
-def trajectory(
-    program, tally, params, model_params, context, rows, table, edges, trail, root_state, state, rng, outcomes
-):
-    """One trajectory from the root and what follows from it; on failure `state` is where it happened."""
-    for i in range(program[at.WIDTH]):
-        state[i] = root_state[i]
-    stride, bounds_at = program[at.STRIDE], program[at.BOUNDS_AT]
-    node, visited, depth = tally[at.ROOT], 0, 0
-    # The cell behind the visited nodes is free for the reward.
-    reward = as_reals(offset(trail, program[at.HORIZON] + 1))
-    while depth < program[at.HORIZON] and tally[at.MODEL_STEPS] < program[at.STEP_LIMIT]:
-        row = offset(rows, node * stride)
-        own = offset(row, bounds_at)
-        if own[has.OPENED] == 0 and not has.open_node(program, params, model_params, context, row, state):
-            return at.NO_ACTION
-        if own[has.QUEUED] == 0:
-            own[has.QUEUED] = -1
-            trail[visited] = node
+def optimistic_action(frame, node):
+    """Return an action never tried, or else the one with the largest upper bound, recomputed now; ties at random."""
+    best, largest, ties, rounding = -1, -math.inf, 0, frame.program.rounding
+    masked = frame.program.key == BY_ACTIONS and frame.context.masked != 0
+    for action in range(frame.program.actions):
+        if node.q[action] == -math.inf or (masked and not is_action(frame, action)):
+            continue
+        bound = math.inf
+        if node.counts[action] > 0:
+            bound = node.q[action] = action_bound(frame, node, action, 1.0)
+        if best < 0 or bound > largest + rounding:
+            best, largest, ties = action, bound, 1
+        elif bound >= largest - rounding:
+            ties += 1
+            if below(frame.rng, ties) == 0:
+                best = action
+    return best
+
+
+@njit
+def count_outcome(frame, number, action, child, reward):
+    """Count one outcome of an action, in the edge that holds it or in a new one."""
+    node, apart = node_at(frame, number), frame.program.rewards_apart != 0
+    node.stats.visits += 1
+    node.counts[action] += 1
+    if child == UNSTORED:
+        return
+    edge_number, last, width = node.heads[action], NO_EDGE, 1
+    while edge_number != NO_EDGE:
+        edge = edge_at(frame, edge_number)
+        if edge.child == child and (not apart or edge.reward == reward):
+            edge.count += 1
+            if not apart:
+                edge.reward += reward
+            return
+        last, edge_number, width = edge_number, types.int64(edge.next), width + 1
+    if child >= 0:
+        link_predecessor(frame, number, child)
+    if append_edge(frame, node.heads, action, last, child, reward) != NO_EDGE:
+        frame.tally.widest = max(frame.tally.widest, width)
+
+
+@njit
+def simulate_optimistically(frame):
+    """Run one simulation from the root and propagate what it changed; returns a status, see `trial.simulate`.
+
+    Behind the end of the process a sequence of actions goes on without model steps, and every reward is 0.
+    """
+    program, tally = frame.program, frame.tally
+    copy_state(frame, frame.root_state, frame.state)
+    number, visited, depth, status = tally.root, 0, 0, RUNNING
+    reward = reward_of(hop_at(frame, program.horizon + 1))
+    while depth < program.horizon and (status == TERMINATED or tally.model_steps < program.step_limit):
+        node = node_at(frame, number)
+        if node.interval.opened == 0 and not open_actions(frame, node):
+            return NO_ACTION
+        if program.key == BY_ACTIONS and status != TERMINATED and read_legal(frame, frame.state) <= 0:
+            return NO_ACTION
+        if node.interval.queued == 0:
+            node.interval.queued = -1
+            hop_at(frame, visited).node = number
             visited += 1
-        action = has.optimistic_action(program, params, context, rows, edges, row, outcomes, rng)
-        ends_here = params[has.ENDS_ON_NEW] != 0.0 and offset(row, program[at.COUNTS_AT])[action] == 0
-        status = take_step(program, tally, model_params, state, action, rng, reward)
-        if status == abi.FAILED:
-            return at.STEP_FAILED
-        if not has.within_bounds(params, reward[0]):
-            return at.BAD_REWARD
+        action = optimistic_action(frame, node)
+        ends_here = program.expansion == LEAF and node.counts[action] == 0
+        reward[0] = 0.0
+        if status != TERMINATED:
+            status = take_step(frame, action, reward)
+            if status == FAILED:
+                return STEP_FAILED
+            if not within_bounds(frame.context, reward[0]):
+                return BAD_REWARD
         depth += 1
-        child = at.TERMINAL
-        if status != abi.TERMINATED:
-            child = find_or_make(program, tally, params, rows, table, state)
-        has.record(program, tally, params, rows, edges, node, action, child, reward[0])
+        child = TERMINAL
+        if status != TERMINATED or program.key == BY_ACTIONS:
+            tag = child_tag(frame, number, action, depth)
+            child = find(frame, tag, frame.state)
+            if child < 0:
+                child = add_if_room(frame, child, tag, frame.state)
+                if child >= 0:
+                    set_up(frame, child)
+        count_outcome(frame, number, action, child, reward[0])
         if child < 0 or ends_here:
             break
-        node = child
-    has.spread(program, params, context, rows, edges, trail, visited, outcomes)
-    return at.DONE
-
-
-@njit
-def lacks_links(program, tally):
-    """Whether there may be too few edges for a whole trajectory: each step can add one to and one back."""
-    return program[at.GROWABLE] == at.GROWING and tally[at.EDGES] + 2 * program[at.LONGEST] > program[at.EDGE_CAPACITY]
-
-
-def search(program, tally, params, model_params, context, rows, table, edges, trail, states, rng, fresh_root):
-    """Run trajectories until a limit of `program` is reached, or something goes wrong; see `kernel.search`."""
-    program_at, tally_at, params_at = address(program, 0), address(tally, 0), address(params, 0)
-    model_at, context_at, trail_at = address(model_params, 0), address(context, 0), address(trail, 0)
-    rows_at, table_at, edges_at = address(rows, 0), address(table, 0), address(edges, 0)
-    root_state, state, rng_at = address(states, 0), address(states, program[at.WIDTH]), address(rng, 0)
-    if fresh_root:
-        if tally[at.ROOT_CHANGE] == at.RESTARTED:
-            tally[at.BIRTHS] = tally[at.WIDEST] = 0
-        if enter_root(program_at, tally_at, rows_at, table_at, root_state) != at.DONE:
-            return at.NO_ROOM_FOR_ROOT
-        row = offset(rows_at, tally[at.ROOT] * program[at.STRIDE])
-        if offset(row, program[at.BOUNDS_AT])[has.BIRTH] == 0:
-            has.initialise(program_at, tally_at, params_at, row)
-    outcomes = np.empty(0, np.float64)
-    while tally[at.SIMULATIONS] < program[at.SIMULATION_LIMIT]:
-        limit = limit_reached(program_at, tally_at)
-        if limit != at.DONE:
-            return limit
-        if is_full(program_at, tally_at) or lacks_links(program_at, tally_at):
-            return at.FULL
-        widest = PAIR * (tally[at.WIDEST] + program[at.LONGEST] + 1)
-        if len(outcomes) < widest:
-            outcomes = np.empty(2 * widest, np.float64)
-        words, steps = rng[1], tally[at.MODEL_STEPS]
-        status = trajectory(
-            program_at,
-            tally_at,
-            params_at,
-            model_at,
-            context_at,
-            rows_at,
-            table_at,
-            edges_at,
-            trail_at,
-            root_state,
-            state,
-            rng_at,
-            address(outcomes, 0),
-        )
-        status = settle(tally_at, context_at, status, rng[1] - words, steps)
-        if status != at.DONE:
-            return status
-    return at.DONE
-
-
-def decide(program, tally, params, model_params, context, rows, edges, states, rng, order, position, reals, counts):
-    """Write the root's lower bounds and counts, and recommend the tried action whose lower bound is largest.
-
-    Arguments as for `decision.decide`; an action that was never tried has the smallest lower bound there is, and is
-    left out.
-    """
-    program_at, tally_at, params_at = address(program, 0), address(tally, 0), address(params, 0)
-    context_at, rows_at, edges_at = address(context, 0), address(rows, 0), address(edges, 0)
-    row = offset(rows_at, tally[at.ROOT] * program[at.STRIDE])
-    visits, q = offset(row, program[at.COUNTS_AT]), address(reals, 1)
-    outcomes = np.empty(PAIR * (tally[at.WIDEST] + 1), np.float64)
-    reals[0] = params[has.BOTTOM]
-    for action in range(program[at.ACTIONS]):
-        counts[action] = visits[action]
-        q[action] = -math.inf
-        if visits[action] > 0:
-            q[action] = has.action_bound(
-                program_at, params_at, context_at, rows_at, edges_at, row, action, -1.0, address(outcomes, 0)
-            )
-            reals[0] = max(reals[0], q[action])
-    outcomes[0] = 0.0  # so that it lives as long as its address is in use
-    legal = read_legal(program_at, address(model_params, 0), context_at, address(states, 0))
-    if legal <= 0:
-        return at.NO_ACTION
-    tally_at[at.DETAIL] = recommend(program_at, context_at, legal, q, address(counts, 0), address(rng, 0))
-    return at.DONE
-
-
-def relink(program, tally, rows, edges):
-    """Write the lists of predecessors anew, from the edges."""
-    program_at, tally_at, rows_at, edges_at = (
-        address(program, 0),
-        address(tally, 0),
-        address(rows, 0),
-        address(edges, 0),
-    )
-    stride, bounds_at = program[at.STRIDE], program[at.BOUNDS_AT]
-    for node in range(tally[at.NODES]):
-        offset(rows_at, node * stride + bounds_at)[has.PREDECESSORS] = at.NO_EDGE
-    for node in range(tally[at.NODES]):
-        row = offset(rows_at, node * stride)
-        for action in range(program[at.ACTIONS]):
-            number = row[program[at.HEADS_AT] + action]
-            while number != at.NO_EDGE:
-                edge = offset(edges_at, number * at.EDGE_SIZE)
-                child, number = edge_child(edge), next_edge(edge)
-                if child < 0:
-                    continue
-                head = offset(rows_at, child * stride + bounds_at)[has.PREDECESSORS]
-                # Nodes come one after the other, so if this one is in the list, it is at its head.
-                if head == at.NO_EDGE or edge_child(offset(edges_at, head * at.EDGE_SIZE)) != node:
-                    has.prepend(program_at, tally_at, rows_at, edges_at, node, child)
+        number = child
+    propagate(frame, visited)
+    return DONE

@@ -1,104 +1,95 @@
-"""Below the graph: which actions are legal, playouts, and what a leaf is worth."""
+"""The model as a simulation meets it: legal actions, single steps, and playouts below the graph."""
 
 import math
 
-from numba import njit, types
+from numba import njit
 
-from gymnasium_gsp.abi import signatures as abi
-from gymnasium_gsp.abi.signatures import below, call_legal, call_policy, call_step, call_value, offset
-from gymnasium_gsp.search import layout as at
+from gymnasium_gsp.abi.context import legal_mask
+from gymnasium_gsp.abi.memory import offset
+from gymnasium_gsp.abi.signatures import FAILED, TERMINATED, call_legal, call_policy, call_step
+from gymnasium_gsp.abi.stream import below
+from gymnasium_gsp.search.frame import BAD_ACTION, NO_ACTION, STEP_FAILED, is_action, place
 
 
-@njit
-def read_legal(program, model_params, context, state):
+@njit(forceinline=True)
+def copy_state(frame, source, target):
+    """Copy the cells of a state."""
+    for i in range(frame.program.width):
+        target[i] = source[i]
+
+
+@njit(forceinline=True)
+def read_legal(frame, state):
     """Write the legal mask of `state` into the context; returns the number of legal actions."""
-    if program[at.LEGAL] == 0:
-        return program[at.ACTIONS]
-    return call_legal(program[at.LEGAL], model_params, state, offset(context, abi.CONTEXT_SIZE))
+    if frame.program.legal == 0:
+        return frame.program.actions
+    return call_legal(frame.program.legal, frame.model_params, state, legal_mask(frame.context))
 
 
-@njit
-def uniform_action(program, context, legal, rng):
-    """One of the legal actions, each equally likely."""
-    choice = below(rng, legal)
-    if context[abi.MASKED] == 0.0:
+@njit(forceinline=True)
+def uniform_action(frame, legal):
+    """Return one of the legal actions, each equally likely; `legal` is how many there are."""
+    choice = below(frame.rng, legal)
+    if frame.context.masked == 0:
         return choice
-    for action in range(program[at.ACTIONS]):
-        if context[abi.CONTEXT_SIZE + action] != 0.0:
+    mask = legal_mask(frame.context)
+    for action in range(frame.program.actions):
+        if mask[action] != 0.0:
             if choice == 0:
                 return action
             choice -= 1
     return -1
 
 
-@njit
-def place(program, context, depth):
-    """Tell the ingredients where the simulation stands."""
-    context[abi.DEPTH] = depth
-    context[abi.ELAPSED] = program[at.ROOT_ELAPSED] + depth
-    context[abi.STEPS_LEFT] = program[at.END] - depth
+@njit(forceinline=True)
+def take_step(frame, action, reward):
+    """Step the present state; returns the model's status, FAILED also for a reward that is not finite."""
+    reward[0] = math.nan
+    status = call_step(frame.program.step, frame.model_params, frame.state, action, frame.model_rng, reward)
+    frame.tally.model_steps += 1
+    frame.tally.detail = action
+    return status if math.isfinite(reward[0]) else FAILED
 
 
 @njit
-def is_action(program, context, action):
-    """Whether an ingredient's answer is a legal action."""
-    if action < 0 or action >= program[at.ACTIONS]:
-        return False
-    return context[abi.MASKED] == 0.0 or context[abi.CONTEXT_SIZE + action] != 0.0
+def rollout(frame, reward, depth):
+    """Play on from the present state to the end.
 
+    Args:
+        frame: the search.
+        reward: (1,) float64, where steps write their rewards.
+        depth: steps from the root to the present state.
 
-@njit
-def rollout(program, tally, params, model_params, context, state, reward, rng, depth):
-    """Discounted return of playing on from `state` to the end; NaN with the status in DETAIL if that failed."""
-    end = min(program[at.END], program[at.ROLLOUT_END], depth + program[at.ROLLOUT_STEPS])
-    steps_limit = program[at.STEP_LIMIT]
-    total, factor, steps = 0.0, 1.0, tally[at.MODEL_STEPS]
-    search_stream, model_stream = rng, offset(rng, 1)
-    while depth < end and steps < steps_limit:
-        legal = read_legal(program, model_params, context, state)
+    Returns:
+        The discounted return; NaN with the status in `tally.detail` if something failed.
+    """
+    program, tally, context = frame.program, frame.tally, frame.context
+    end = min(program.end, program.rollout_end, depth + program.rollout_steps)
+    total, factor, steps, step_limit = 0.0, 1.0, tally.model_steps, program.step_limit
+    while depth < end and steps < step_limit:
+        legal = read_legal(frame, frame.state)
         if legal <= 0:
-            tally[at.DETAIL] = at.NO_ACTION
+            tally.detail = NO_ACTION
             return math.nan
-        if program[at.POLICY] == 0:
-            action = uniform_action(program, context, legal, search_stream)
+        if program.policy == 0:
+            action = uniform_action(frame, legal)
         else:
-            place(program, context, depth)
-            action = call_policy(
-                program[at.POLICY], offset(params, program[at.POLICY_AT]), context, state, search_stream
-            )
-            if not is_action(program, context, action):
-                tally[at.DETAIL] = at.BAD_ACTION
+            place(frame, depth)
+            params = offset(frame.params, program.policy_params)
+            action = call_policy(program.policy, params, context, frame.state, frame.rng)
+            if not is_action(frame, action):
+                tally.detail = BAD_ACTION
                 return math.nan
         reward[0] = math.nan
-        status = call_step(program[at.STEP], model_params, state, action, model_stream, reward)
+        status = call_step(program.step, frame.model_params, frame.state, action, frame.model_rng, reward)
         steps += 1
-        if status == abi.FAILED or not math.isfinite(reward[0]):
-            tally[at.DETAIL] = at.STEP_FAILED
+        if status == FAILED or not math.isfinite(reward[0]):
+            tally.detail = STEP_FAILED
             return math.nan
         total += factor * reward[0]
-        factor *= context[abi.DISCOUNT]
+        factor *= context.discount
         depth += 1
-        if status == abi.TERMINATED:
+        if status == TERMINATED:
             break
-    tally[at.MODEL_STEPS] = steps
+    tally.model_steps = steps
     return total
-
-
-@njit
-def evaluate(program, tally, params, model_params, context, state, reward, rng, depth):
-    """Value of a leaf; NaN with the status in DETAIL if that failed.  With no steps left it is exactly 0."""
-    if depth >= program[at.END]:
-        return 0.0
-    if program[at.EVALUATION] == at.BY_ROLLOUT:
-        return rollout(program, tally, params, model_params, context, state, reward, rng, depth)
-    if program[at.EVALUATION] == at.BY_CONSTANT:
-        return params[program[at.VALUE_AT]]
-    place(program, context, depth)
-    end = min(program[at.END], program[at.ROLLOUT_END], depth + program[at.ROLLOUT_STEPS])
-    context[abi.PLAYOUT_STEPS] = min(end - depth, program[at.STEP_LIMIT] - tally[at.MODEL_STEPS])
-    value = call_value(program[at.VALUE], offset(params, program[at.VALUE_AT]), context, state, rng)
-    tally[at.MODEL_STEPS] += types.int64(context[abi.EXTRA_STEPS])  # a simulation evaluates once
-    if not math.isfinite(value):
-        tally[at.DETAIL] = at.BAD_VALUE
-        return math.nan
-    return value

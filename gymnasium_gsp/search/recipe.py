@@ -5,37 +5,23 @@ them are the fields of `Recipe`.
 """
 
 import math
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, Self
 
 from gymnasium_gsp.errors import RecipeError, unknown_name
-from gymnasium_gsp.search.backup import PowerMean
-from gymnasium_gsp.search.evaluation import Constant, Heuristic, PythonValue, Rollout
-from gymnasium_gsp.search.horizon import DEFAULT_DISCOUNT, AdaptiveHorizon, FixedHorizon, StepsLeft
-from gymnasium_gsp.search.ingredients import as_ingredient, check_choices, check_number, make_plain
-from gymnasium_gsp.search.selection import PolynomialBonus, table1_row_failures
-
-
-class Changeable:
-    """What every kind of recipe can do: a frozen dataclass whose slots can be given other choices."""
-
-    counts_every_simulation: ClassVar[bool] = True  # whether the root's visit counts add up to the simulations
-
-    def changed(self, **slots: Any) -> Self:
-        """The same recipe with other choices in the given slots.
-
-        Raises:
-            RecipeError: for a slot that does not exist.
-        """
-        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
-        for slot in slots:
-            if slot not in names:
-                raise RecipeError(unknown_name("slot of a recipe", slot, names))
-        return type(self)(**{**{name: getattr(self, name) for name in names}, **slots})
-
-    def settled(self, timed: bool) -> Self:
-        """The recipe with what it leaves open decided by whether a time limit is known; here nothing is open."""
-        return self
+from gymnasium_gsp.search.ingredients.backup import PowerMean
+from gymnasium_gsp.search.ingredients.evaluation import (
+    Constant,
+    Evaluation,
+    Heuristic,
+    PythonValue,
+    Rollout,
+    SampledTree,
+)
+from gymnasium_gsp.search.ingredients.horizon import DEFAULT_DISCOUNT, AdaptiveHorizon, FixedHorizon, Horizon, StepsLeft
+from gymnasium_gsp.search.ingredients.ingredient import as_ingredient, check_choices, check_number, make_plain
+from gymnasium_gsp.search.ingredients.optimism import Optimism, Propagation
+from gymnasium_gsp.search.ingredients.selection import PolynomialBonus, table1_row_failures
 
 
 @dataclass(frozen=True)
@@ -60,27 +46,47 @@ class Sweep:
 
 
 _CHOICES = {
-    "key": (None, "path", "state_elapsed", "state"),
+    "key": (None, "path", "actions", "state_elapsed", "state"),
     "target": ("value", "return"),
     "estimator": ("running", "current"),
     "expansion": ("leaf", "path"),
+    "learning": ("on_the_trail", "at_the_switch"),
     "retention": ("decision", "episode"),
     "recommendation": ("best_value", "most_visits"),
 }
-_VALUES = {
-    "evaluation": (Rollout, Constant, Heuristic, PythonValue),
+_VALUES: dict[str, tuple[type, ...]] = {
+    "evaluation": (Rollout, Constant, Heuristic, PythonValue, SampledTree),
     "horizon": (StepsLeft, FixedHorizon, AdaptiveHorizon),
+    "propagation": (Propagation,),
     "decision": (SearchValues, Sweep),
 }
+_INGREDIENTS = {
+    "selection": "select",
+    "root_selection": "select",
+    "backup": "backup",
+}
+_OF_MEANS = (
+    "selection",
+    "root_selection",
+    "target",
+    "backup",
+    "estimator",
+    "learning",
+    "evaluation",
+    "decision",
+    "keep_variance",
+)
+"""Slots that mean nothing where a recipe has optimism."""
 
 
 @dataclass(frozen=True)
-class Recipe(Changeable):
+class Recipe:
     """One choice for each slot.
 
     Attributes:
-        key: what makes two visits meet in one node: "path" (a tree), "state_elapsed" (the state at the same time of
-            the episode), "state"; None for "state_elapsed" where a time limit is known, else "state".
+        key: what makes two visits meet in one node: "path" (a tree), "actions" (the actions since the root, whatever
+            states they led through), "state_elapsed" (the state at the same time of the episode), "state"; None for
+            "state_elapsed" where a time limit is known, else "state".
         selection: which action a simulation tries.
         root_selection: the same at the root; None for `selection`.
         target: what an action's value averages: "value", reward + discount * V(child), or "return", the sampled
@@ -90,27 +96,35 @@ class Recipe(Changeable):
             present values.
         expansion: "leaf", one new node a simulation, then the evaluation; "path", every visited state becomes a node
             and actions are uniform until a known node is met again.
+        learning: "on_the_trail", every node of a trail learns from a simulation; "at_the_switch", only the one at the
+            switching point of `Switching`.
         evaluation: what a leaf is worth.
         horizon: how deep a simulation selects.
         discount: per step; None for 1 where a time limit is known, else 0.99.
+        optimism: bounds on values in place of means; selection and backup are then theirs, and the model must declare
+            reward bounds.  None for means.
+        propagation: how far news travels beyond the trail; only with optimism.
         retention: "decision", a fresh graph each time; "episode", the graph is kept until the episode ends.
         decision: by the search's own values, or after a sweep.
-        recommendation: the action with the best value or with the most visits.
+        recommendation: the action with the best value (with optimism, lower bound) or with the most visits.
         keep_variance: whether a backup of your own gets the variance of the targets per action; null if not.
     """
 
-    key: Literal["path", "state_elapsed", "state"] | None = None
+    key: Literal["path", "actions", "state_elapsed", "state"] | None = None
     selection: Any = PolynomialBonus()
     root_selection: Any = None
     target: Literal["value", "return"] = "value"
     backup: Any = PowerMean()
     estimator: Literal["running", "current"] = "running"
     expansion: Literal["leaf", "path"] = "leaf"
-    evaluation: Any = Rollout()
-    horizon: Any = StepsLeft()
+    learning: Literal["on_the_trail", "at_the_switch"] = "on_the_trail"
+    evaluation: Evaluation = Rollout()
+    horizon: Horizon = StepsLeft()
     discount: float | None = None
+    optimism: Optimism | None = None
+    propagation: Propagation = Propagation()
     retention: Literal["decision", "episode"] = "decision"
-    decision: Any = SearchValues()
+    decision: SearchValues | Sweep = SearchValues()
     recommendation: Literal["best_value", "most_visits"] = "best_value"
     keep_variance: bool = False
 
@@ -124,12 +138,18 @@ class Recipe(Changeable):
                 raise RecipeError(f"{slot} was given {value!r}; allowed is a value of one of: {names}")
         if not isinstance(self.keep_variance, bool):
             raise RecipeError(f"keep_variance must be True or False, not {self.keep_variance!r}")
-        object.__setattr__(self, "selection", as_ingredient(self.selection, "select", "selection"))
-        object.__setattr__(self, "backup", as_ingredient(self.backup, "backup", "backup"))
-        if self.root_selection is not None:
-            object.__setattr__(self, "root_selection", as_ingredient(self.root_selection, "select", "root_selection"))
+        for slot, kind in _INGREDIENTS.items():
+            value = getattr(self, slot)
+            if value is not None or slot != "root_selection":
+                object.__setattr__(self, slot, as_ingredient(value, kind, slot))
         if self.discount is not None:
             check_number("discount", self.discount, smallest=0.0, largest=1.0)
+        if self.optimism is not None:
+            self._check_optimism()
+        if self.learning == "at_the_switch" and (self.target != "return" or self.estimator != "running"):
+            raise RecipeError(
+                "learning='at_the_switch' averages sampled returns: it takes target='return' and estimator='running'"
+            )
         constants = getattr(self.selection, "constants", None)
         if constants is not None and (failures := constants.failures(self.power)):
             raise RecipeError(
@@ -138,6 +158,37 @@ class Recipe(Changeable):
                 + ". Leave `constants` out for the default exponents, or correct the row"
             )
 
+    def _check_optimism(self) -> None:
+        if not isinstance(self.optimism, Optimism):
+            raise RecipeError(
+                f"optimism was given {self.optimism!r}; allowed is a value of KullbackLeibler, RewardBound"
+            )
+        if self.key not in ("state", "actions"):
+            raise RecipeError(f"optimism keeps bounds by key='state' or key='actions', not by {self.key!r}")
+        if self.discount is None or self.discount >= 1.0:
+            raise RecipeError(
+                f"discount must be at least 0 and below 1, not {self.discount!r}: bounds on a sum of rewards without "
+                "end need a discount, for instance 0.99"
+            )
+        for field in fields(self):
+            if field.name in _OF_MEANS and getattr(self, field.name) != field.default:
+                raise RecipeError(
+                    f"{field.name} means nothing to a recipe with optimism, which chooses, backs up and decides by its "
+                    "bounds: leave it out"
+                )
+
+    def changed(self, **slots: Any) -> Self:
+        """Return the same recipe with other choices in the given slots.
+
+        Raises:
+            RecipeError: for a slot that does not exist.
+        """
+        names = [field.name for field in fields(self)]
+        for slot in slots:
+            if slot not in names:
+                raise RecipeError(unknown_name("slot of a recipe", slot, names))
+        return replace(self, **slots)
+
     @property
     def power(self) -> float:
         """The power p of the backup; 1 where the backup is no power mean."""
@@ -145,17 +196,26 @@ class Recipe(Changeable):
 
     @property
     def needs_edges(self) -> bool:
-        """Whether outcomes are stored: for the current estimator, a sweep, or to know what a root still reaches."""
+        """Whether outcomes are stored: for present values, bounds, a sweep, or to know what a root still reaches."""
         kept_by_state = self.key == "state" and self.retention == "episode"
-        return self.estimator == "current" or isinstance(self.decision, Sweep) or kept_by_state
+        swept = isinstance(self.decision, Sweep)
+        return self.estimator == "current" or self.optimism is not None or swept or kept_by_state
+
+    @property
+    def looks_to_the_end(self) -> bool:
+        """Whether every return counts all that is left of the episode, wherever the horizon lies."""
+        plays_out = isinstance(self.evaluation, Rollout) and self.evaluation.steps is None
+        return self.target == "return" and self.estimator == "running" and plays_out
 
     @property
     def guarantee(self) -> tuple[str, ...]:
         """What keeps the paper's convergence theorem from covering this recipe; empty where it does.
 
-        Rows of Table 1 are named with their depth; with the default exponents b_(h+1) = 4 b_h + 1 from a b_0 just
-        above 2, the best that any b_0 can do.
+        With optimism, what keeps its bounds from holding.  Rows of Table 1 are named with their depth; with the default
+        exponents b_(h+1) = 4 b_h + 1 from a b_0 just above 2, the best that any b_0 can do.
         """
+        if self.optimism is not None:
+            return self.optimism.doubts
         failed = []
         if not isinstance(self.selection, PolynomialBonus):
             failed.append("the selection is not the polynomial bonus of eq. action_selection")
@@ -167,12 +227,14 @@ class Recipe(Changeable):
             failed.append("the target is the sampled return, not reward + discount * V(child)")
         if self.key == "state":
             failed.append("state keys mix remaining horizons: the limit carries the cross-depth gap")
+        if self.key == "actions":
+            failed.append("action keys mix states: the best sequence of actions is found, not the best policy")
         if self.expansion != "leaf":
             failed.append("path expansion chooses uniform actions below a new node, which the theorem does not treat")
         return tuple(failed)
 
     def settled(self, timed: bool) -> "Recipe":
-        """The recipe with nothing left open: key and discount as they are with or without a known time limit.
+        """Return the recipe with nothing left open: key and discount as they are with or without a known time limit.
 
         Raises:
             RecipeError: if a kept graph would mix values that look to different ends.
@@ -180,7 +242,7 @@ class Recipe(Changeable):
         key = self.key or ("state_elapsed" if timed else "state")
         discount = self.discount if self.discount is not None else 1.0 if timed else DEFAULT_DISCOUNT
         adaptive = isinstance(self.horizon, AdaptiveHorizon) and discount < 1.0
-        moving_end = not timed or adaptive or isinstance(self.horizon, FixedHorizon)
+        moving_end = not timed or (not self.looks_to_the_end and (adaptive or isinstance(self.horizon, FixedHorizon)))
         if key == "state_elapsed" and self.retention == "episode" and moving_end:
             raise RecipeError(
                 "a graph keyed by (state, elapsed steps) stays valid only while the end is fixed, and here it moves "

@@ -7,12 +7,32 @@ the past go first: what lies before the root's time, what no longer hangs from i
 from typing import Any
 
 import numpy as np
-from numba import types
+from numba import njit, types
+from numpy.typing import NDArray
 
 from gymnasium_gsp.abi.compilation import compiled_entry
-from gymnasium_gsp.abi.signatures import address, as_reals, offset
-from gymnasium_gsp.search import layout as at
-from gymnasium_gsp.search.graph import edge_child, key_hash, next_edge, reach, stamp_of
+from gymnasium_gsp.abi.memory import address, offset, record
+from gymnasium_gsp.search.frame import (
+    BY_ACTIONS,
+    BY_PATH,
+    BY_STATE,
+    BY_STATE_ELAPSED,
+    EDGE,
+    FIRST_KEY,
+    NO_EDGE,
+    OUTCOME_CELLS,
+    RESTARTED,
+    Arrays,
+    as_stats,
+    edge_at,
+    make_frame,
+    named,
+    node_at,
+    row_of,
+    stats_of,
+)
+from gymnasium_gsp.search.graph import key_hash, reach, stamp_of
+from gymnasium_gsp.search.propagate import link_all
 
 MEMORY = 2 << 30  # bytes that a graph may take by default
 SMALLEST_MEMORY = 1 << 16  # bytes; less would hold no graph worth keeping
@@ -20,141 +40,158 @@ EDGES_PER_NODE = 4  # how many outcome edges a node is reckoned to have when mem
 SMALLEST = 256  # rows to start with
 
 
-def fill_table(program, tally, rows, table):
+def fill_table(arrays):
     """Enter every node into an empty table."""
-    rows_at, key_size, stride = address(rows, 0), program[at.KEY_SIZE], program[at.STRIDE]
-    mask, generation = program[at.TABLE_MASK], tally[at.GENERATION]
-    for node in range(tally[at.NODES]):
-        row = offset(rows_at, node * stride)
-        h = key_hash(row[at.TAG], offset(row, at.FIRST_KEY), key_size)
+    frame = make_frame(arrays)
+    mask = frame.program.table_mask
+    for number in range(frame.tally.nodes):
+        h = key_hash(stats_of(frame, number).tag, offset(row_of(frame, number), FIRST_KEY), frame.program.key_size)
         slot = types.int64(h & types.uint64(mask))
-        while table[slot] != 0:
+        while arrays.table[slot] != 0:
             slot = (slot + 1) & mask
-        table[slot] = (stamp_of(generation, h) << 32) | node
+        arrays.table[slot] = (stamp_of(frame.tally.generation, h) << 32) | number
 
 
-def mark_future(program, tally, rows, edges, order, position):
-    """Write 1 to `position` for each node worth keeping now that the root has moved on."""
-    rows_at, root, actions = address(rows, 0), tally[at.ROOT], program[at.ACTIONS]
-    if program[at.KEY] == at.BY_STATE:
-        reach(address(program, 0), rows_at, address(edges, 0), root, address(order, 0), address(position, 0))
-    for node in range(tally[at.NODES]):
-        tag = rows_at[node * program[at.STRIDE] + at.TAG]
-        if program[at.KEY] == at.BY_STATE:
-            keep = position[node] != 0
-        elif program[at.KEY] == at.BY_STATE_ELAPSED:
-            keep = tag >= program[at.ROOT_ELAPSED]
+def mark_future(arrays, order, position):
+    """Write 1 to `position` for each node worth keeping now that the root has moved on; `order` is working memory."""
+    frame = make_frame(arrays)
+    root, actions, key = frame.tally.root, frame.program.actions, frame.program.key
+    if key == BY_STATE:
+        reach(frame, root, address(order, 0), address(position, 0))
+    for number in range(frame.tally.nodes):
+        tag = stats_of(frame, number).tag
+        if key == BY_STATE:
+            keep = position[number] != 0
+        elif key == BY_STATE_ELAPSED:
+            keep = tag >= frame.program.root_elapsed
         else:  # parents have lower numbers than their children
-            keep = node == root or (tag >= 0 and position[tag // actions] != 0)
-        position[node] = 1 if keep else 0
+            keep = number == root or (tag >= 0 and position[tag // actions] != 0)
+        position[number] = 1 if keep else 0
 
 
-def compact(program, tally, rows, edges, kept_edges, position):
-    """Move the marked nodes to the front, and their edges to `kept_edges`."""
-    rows_at, stride, actions = address(rows, 0), program[at.STRIDE], program[at.ACTIONS]
-    kept = 0
-    for node in range(tally[at.NODES]):
-        if position[node] != 0:
-            kept += 1
-            position[node] = kept
-    count, old = 1, address(edges, 0)
-    for node in range(tally[at.NODES]):
-        if position[node] == 0:
-            continue
-        source, row = offset(rows_at, node * stride), offset(rows_at, (position[node] - 1) * stride)
-        for i in range(stride):
-            row[i] = source[i]
-        if program[at.KEY] == at.BY_PATH:
-            parent = row[at.TAG] // actions
-            if node == tally[at.ROOT] or row[at.TAG] < 0:
-                row[at.TAG] = -1
+@njit
+def move_edges(frame, number, kept_edges, count, position):
+    """Copy a node's outcome edges behind the first `count` of `kept_edges`; returns how many there are then."""
+    heads = node_at(frame, number).heads
+    for action in range(frame.program.actions):
+        old, last = heads[action], NO_EDGE
+        heads[action] = NO_EDGE
+        while old != NO_EDGE:
+            edge, new = edge_at(frame, old), record(kept_edges, count)
+            new.child = position[edge.child] - 1 if edge.child >= 0 else types.int64(edge.child)
+            new.next, new.count, new.reward = NO_EDGE, edge.count, edge.reward
+            if last == NO_EDGE:
+                heads[action] = count
             else:
-                row[at.TAG] = (position[parent] - 1) * actions + row[at.TAG] % actions
-        if program[at.EDGES_KEPT] == 0:
+                record(kept_edges, last).next = count
+            last, count = count, count + 1
+            old = types.int64(edge.next)
+    return count
+
+
+def compact(arrays, kept_edges, position):
+    """Move the marked nodes to the front, and their edges to `kept_edges`, an array as large as `edges`."""
+    frame = make_frame(arrays)
+    actions, kept, count = frame.program.actions, 0, 1
+    by_path = frame.program.key == BY_PATH or frame.program.key == BY_ACTIONS
+    for number in range(frame.tally.nodes):
+        if position[number] != 0:
+            kept += 1
+            position[number] = kept
+    for number in range(frame.tally.nodes):
+        if position[number] == 0:
             continue
-        for action in range(actions):
-            head = program[at.HEADS_AT] + action
-            number, last = row[head], at.NO_EDGE
-            row[head] = at.NO_EDGE
-            while number != at.NO_EDGE:
-                edge, new = offset(old, number * at.EDGE_SIZE), offset(address(kept_edges, 0), count * at.EDGE_SIZE)
-                child = edge_child(edge)
-                new[at.EDGE_LINK] = (position[child] - 1 if child >= 0 else child) + at.CHILD_OFFSET
-                new[at.EDGE_COUNT] = edge[at.EDGE_COUNT]
-                as_reals(new)[at.EDGE_REWARD] = as_reals(edge)[at.EDGE_REWARD]
-                if last == at.NO_EDGE:
-                    row[head] = count
-                else:
-                    kept_edges[last * at.EDGE_SIZE + at.EDGE_LINK] |= count << 32
-                last, count = count, count + 1
-                number = next_edge(edge)
-    tally[at.ROOT] = position[tally[at.ROOT]] - 1
-    tally[at.NODES], tally[at.EDGES] = kept, count
+        source, row = row_of(frame, number), row_of(frame, position[number] - 1)
+        for i in range(frame.program.stride):
+            row[i] = source[i]
+        stats = as_stats(row)
+        if by_path and (number == frame.tally.root or stats.tag < 0):
+            stats.tag = -1
+        elif by_path:
+            stats.tag = (position[stats.tag // actions] - 1) * actions + stats.tag % actions
+        if frame.program.edges_kept != 0:
+            count = move_edges(frame, position[number] - 1, address(kept_edges, 0), count, position)
+    frame.tally.root = position[frame.tally.root] - 1
+    frame.tally.nodes, frame.tally.edges = kept, count
+
+
+def relink(arrays):
+    """Write the lists of predecessors anew."""
+    link_all(make_frame(arrays))
 
 
 class Store:
-    """Rows, table and edges of one graph, and the program cells that describe them.
+    """Every array of a search, and the graph in them.
+
+    Attributes:
+        arrays: the arrays; another value once one of them has been replaced.
 
     Args:
-        program: the search's program; its size cells are kept up to date here.
-        tally: the search's tally.
+        arrays: those of the search; rows, table, edges and scratch are made here.
         max_nodes: cap on the number of nodes, or None for what fits into `memory`.
         memory: bytes for rows, table and edges.
         first_rows: rows to start with.
     """
 
     def __init__(
-        self,
-        program: np.ndarray,
-        tally: np.ndarray,
-        max_nodes: int | None = None,
-        memory: int = MEMORY,
-        first_rows: int = SMALLEST,
+        self, arrays: Arrays, max_nodes: int | None = None, memory: int = MEMORY, first_rows: int = SMALLEST
     ) -> None:
-        self.program, self.tally = program, tally
-        self.edges_kept = bool(program[at.EDGES_KEPT])
+        self.arrays = arrays
+        self._program, self._tally = named(arrays.program), named(arrays.tally)
+        self._edges_kept, self._has_intervals = bool(self._program.edges_kept), bool(self._program.bound)
         self.max_nodes = max(1, memory // self.bytes_per_node) if max_nodes is None else max_nodes
         self.max_edges = EDGES_PER_NODE * self.max_nodes if max_nodes is None else 1 << 31
-        self.max_edges = min(self.max_edges, max(1, memory // (8 * at.EDGE_SIZE)), (1 << 31) - 1)
-        self.rows, self.table, self.edges = (np.zeros(0, np.int64) for _ in range(3))
+        self.max_edges = min(self.max_edges, max(1, memory // EDGE.itemsize), (1 << 31) - 1)
+        self.replace(rows=np.zeros(0, np.int64), table=np.zeros(0, np.int64), edges=np.zeros(0, EDGE))
         self._resize_rows(min(first_rows, self.max_nodes))
-        self._resize_edges(4 * SMALLEST if self.edges_kept else 1)
-        tally[at.GENERATION], tally[at.EDGES], tally[at.ROOT] = 1, 1, -1
+        self._resize_edges(4 * SMALLEST if self._edges_kept else 1)
+        self._tally.generation, self._tally.edges, self._tally.root = 1, 1, -1
+
+    def replace(self, **arrays: NDArray[Any]) -> None:
+        """Put other arrays in place of some."""
+        self.arrays = self.arrays._replace(**arrays)
 
     @property
     def bytes_per_node(self) -> int:
         """Bytes of one node: its row, its share of the table, and the edges it is reckoned to have."""
-        edges = EDGES_PER_NODE * 8 * at.EDGE_SIZE if self.edges_kept else 0
-        return int(self.program[at.STRIDE]) * 8 + 4 * 8 + edges
+        edges = EDGES_PER_NODE * EDGE.itemsize if self._edges_kept else 0
+        return int(self._program.stride) * 8 + 4 * 8 + edges
 
     def _resize_rows(self, rows: int) -> None:
-        self.rows.resize(rows * int(self.program[at.STRIDE]), refcheck=False)  # in place: no second copy at the cap
+        # In place: there is no room for a second copy at the cap.
+        self.arrays.rows.resize(rows * int(self._program.stride), refcheck=False)
         size = 1 << (2 * rows - 1).bit_length()
-        self.program[at.ROW_CAPACITY] = rows
-        if size != len(self.table):
-            self.program[at.TABLE_MASK] = size - 1
-            self.table = np.zeros(size, np.int64)
-            if self.tally[at.NODES]:
-                self._fill_table()
+        self._program.row_capacity = rows
+        if size != len(self.arrays.table):
+            self._program.table_mask = size - 1
+            self.replace(table=np.zeros(size, np.int64))
+            if self._tally.nodes:
+                compiled_entry(fill_table, True)(self.arrays)
 
     def _resize_edges(self, edges: int) -> None:
-        self.edges.resize(edges * at.EDGE_SIZE, refcheck=False)
-        self.program[at.EDGE_CAPACITY] = edges
+        self.arrays.edges.resize(edges, refcheck=False)
+        self._program.edge_capacity = edges
 
-    def _fill_table(self) -> None:
-        compiled_entry(fill_table, True)(self.program, self.tally, self.rows, self.table)
+    def reserve_scratch(self, cells: int) -> None:
+        """Have at least so many cells of working memory."""
+        if len(self.arrays.scratch) < cells:
+            self.replace(scratch=np.zeros(cells))
+        self._program.scratch_capacity = len(self.arrays.scratch)
 
     def make_room(self, needed: int) -> bool:
-        """Grow what is too small for `needed` more rows and edges; False if something is and may not grow."""
+        """Grow what is too small for the rows and edges of `needed` more nodes; False if something may not grow."""
+        if self._has_intervals:
+            self.reserve_scratch(2 * OUTCOME_CELLS * (int(self._tally.widest) + needed + 1))
+            needed *= 2  # a step can add an edge to the next node and one back
         room = True
-        rows, nodes = int(self.program[at.ROW_CAPACITY]), int(self.tally[at.NODES])
+        rows, nodes = int(self._program.row_capacity), int(self._tally.nodes)
         if nodes + needed > rows:
             wanted = min(max(2 * rows, nodes + needed), self.max_nodes)
             if wanted > rows:
                 self._resize_rows(wanted)
             room = nodes + needed <= wanted
-        edges, used = int(self.program[at.EDGE_CAPACITY]), int(self.tally[at.EDGES])
-        if self.edges_kept and used + needed > edges:
+        edges, used = int(self._program.edge_capacity), int(self._tally.edges)
+        if self._edges_kept and used + needed > edges:
             wanted = min(max(2 * edges, used + needed), self.max_edges)
             if wanted > edges:
                 self._resize_edges(wanted)
@@ -163,25 +200,25 @@ class Store:
 
     def drop_past(self) -> None:
         """Forget the nodes that the present root will not meet again."""
-        nodes = int(self.tally[at.NODES])
+        nodes = int(self._tally.nodes)
         order, position = np.empty(nodes, np.int64), np.zeros(nodes, np.int64)
-        compiled_entry(mark_future, True)(self.program, self.tally, self.rows, self.edges, order, position)
-        kept = np.empty_like(self.edges)
-        compiled_entry(compact, True)(self.program, self.tally, self.rows, self.edges, kept, position)
-        if self.edges_kept:
-            self.edges = kept
-        self.table[:] = 0
-        self._fill_table()
+        compiled_entry(mark_future, True)(self.arrays, order, position)
+        kept = np.empty_like(self.arrays.edges)
+        compiled_entry(compact, True)(self.arrays, kept, position)
+        if self._edges_kept:
+            self.replace(edges=kept)
+        self.arrays.table[:] = 0
+        compiled_entry(fill_table, True)(self.arrays)
+        if self._has_intervals:
+            compiled_entry(relink, True)(self.arrays)
 
-    def first_key_cells(self) -> np.ndarray:
-        """The first cell of each node's key."""
-        stride, nodes = int(self.program[at.STRIDE]), int(self.tally[at.NODES])
-        return self.rows[: nodes * stride].reshape(nodes, stride)[:, at.FIRST_KEY]
+    def first_key_cells(self) -> NDArray[np.int64]:
+        """Return the first cell of each node's key; where keys hold no state, that of the root's state."""
+        stride, nodes = int(self._program.stride), int(self._tally.nodes)
+        if self._program.key_size == 0:
+            return self.arrays.states[:1]
+        return self.arrays.rows[: nodes * stride].reshape(nodes, stride)[:, FIRST_KEY]
 
     def forget(self) -> None:
         """Let go of every node, keeping the memory."""
-        self.tally[at.ROOT_CHANGE] = at.RESTARTED
-
-    def arrays(self) -> tuple[Any, Any, Any]:
-        """Rows, table and edges, as the kernel takes them."""
-        return self.rows, self.table, self.edges
+        self._tally.root_change = RESTARTED

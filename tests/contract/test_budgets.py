@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gymnasium_gsp as gsp
-from gymnasium_gsp.search import engine
+from gymnasium_gsp.search import search as engine
 
 MANY = 10**6  # simulations that no other limit leaves unspent; H(n) wants a number of simulations beside any limit
 
@@ -84,7 +84,7 @@ def test_the_first_limit_to_run_out_ends_the_search(settings, random_model):
         assert result.simulations <= 4
         spent = {"simulations": result.simulations == 4, "model_steps": result.model_steps == limit}
         assert spent[result.stopped_by]
-        if recipe.key != "state" and recipe.counts_every_simulation:  # state keys meet the root again on the way
+        if recipe.key != "state" and recipe.learning == "on_the_trail":  # state keys meet the root again on the way
             assert result.visit_counts.sum() == result.simulations
 
 
@@ -94,7 +94,7 @@ def test_a_new_budget_counts_new_work_alone(algorithm, env, observe):
     for step in range(3):
         action = agent.act(observe(env))
         assert agent.result.simulations == 40
-        if agent.recipe.counts_every_simulation:
+        if agent.recipe.learning == "on_the_trail":
             assert agent.result.visit_counts.sum() >= 40 or step == 0
         _, _, terminated, truncated, _ = env.step(action)
         if terminated or truncated:

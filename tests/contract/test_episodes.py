@@ -34,7 +34,7 @@ def test_plan_then_act_in_one_state_is_no_new_episode(algorithm, env, observe):
     agent.act(observation)
     assert graph_is_fresh(first)
     assert agent.result.graph_size == first.graph_size + agent.result.nodes
-    taught = 30 if agent.recipe.counts_every_simulation else 1
+    taught = 30 if agent.recipe.learning == "on_the_trail" else 1
     assert agent.result.visit_counts.sum() >= first.visit_counts.sum() + taught
 
 
@@ -58,7 +58,7 @@ def test_elapsed_steps_that_fell_are_a_new_episode(algorithm):
     agent = gsp.make_agent(env, algorithm, budget=30, seed=0, retention="episode")
     agent.act(stand(env, elapsed=4))
     agent.act(stand(env, elapsed=5))
-    assert not graph_is_fresh(agent.result) or agent.recipe.key == "path"
+    assert not graph_is_fresh(agent.result) or agent.recipe.key in ("path", "actions")
     agent.act(stand(env, elapsed=3))
     assert graph_is_fresh(agent.result)
 
@@ -124,7 +124,7 @@ def test_the_root_is_where_the_environment_is(algorithm):
         done = False
         while not done:
             observation, _, terminated, truncated, _ = env.step(agent.act(observation))
-            assert agent.result.graph_size <= 9 * 12 or agent.recipe.key == "path"
+            assert agent.result.graph_size <= 9 * 12 or agent.recipe.key in ("path", "actions")
             done = terminated or truncated
         assert env.action_space.contains(agent.act(observation))
         assert agent.result.stopped_by == "terminal"
@@ -175,7 +175,7 @@ def test_no_simulation_looks_beyond_the_time_limit(settings, python_step, left):
     name, preset = settings
     recipe = gsp.make_recipe(name, preset=preset, env_id="GSP/FourRooms-v0")
     gsp.plan(model, 0, recipe, 60, seed=0, elapsed=4, steps_left=left)
-    played_out = recipe.key == "path" or not recipe.counts_every_simulation
+    played_out = recipe.key in ("path", "actions") or recipe.learning == "at_the_switch"
     assert max(depths) == min(left, getattr(recipe.horizon, "depth", left)) - 1 or played_out
     assert max(depths) < left
 

@@ -66,7 +66,7 @@ def test_rewards_in_other_units_change_no_choice(algorithm):
 
     Bounds that are the solution of an equation are so up to the solver's accuracy.
     """
-    slack = 0.0 if isinstance(gsp.make_recipe(algorithm), gsp.Recipe) else 1e-6
+    slack = 0.0 if gsp.make_recipe(algorithm).optimism is None else 1e-6
     for seed in range(10):
         rng = np.random.default_rng(seed)
         law, rewards = rng.dirichlet(np.ones(5), (5, 3)), rng.random((5, 3)) * (rng.random((5, 3)) < 0.5)

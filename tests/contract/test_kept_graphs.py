@@ -187,7 +187,7 @@ import gymnasium_gsp as gsp
 
 env = gym.make("GSP/SysAdminRing-v0")
 observation, _ = env.reset(seed=0)
-agent = gsp.make_agent("gs-power-uct", env, budget=10_000_000, preset="printed", seed=0)
+agent = gsp.make_agent(env, "gs-power-uct", budget=10_000_000, preset="printed", seed=0)
 agent.act(observation)
 result, store = agent.result, agent._search.store
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -7,13 +7,14 @@ import pytest
 from numba import cfunc
 
 import gymnasium_gsp as gsp
+from gymnasium_gsp.abi import is_legal
 from gymnasium_gsp.abi import signatures as abi
 from gymnasium_gsp.abi.pointers import ctypes_type
 
 STATES, ACTIONS = 6, 4
 
 
-def is_legal(state, action):
+def allows(state, action):
     """State 0 has every action but the first, state 5 only the last, the others those that do not divide them."""
     if state == STATES - 1:
         return action == ACTIONS - 1
@@ -32,7 +33,7 @@ def legal(params, state, mask):
 def first_legal(params, context, state, rng):
     """A rollout policy: the first legal action."""
     for action in range(4):
-        if context[abi.CONTEXT_SIZE + action] != 0.0:
+        if is_legal(context, action):
             return action
     return -1
 
@@ -40,7 +41,7 @@ def first_legal(params, context, state, rng):
 def legal_in_python(params, state, mask):
     cell = ctypes.c_int64.from_address(state).value
     given = (ctypes.c_double * ACTIONS).from_address(mask)
-    given[:] = [float(is_legal(cell, action)) for action in range(ACTIONS)]
+    given[:] = [float(allows(cell, action)) for action in range(ACTIONS)]
     return int(sum(given))
 
 
@@ -58,7 +59,7 @@ def masked(python_step):
         broken = []
 
         def rules(cells, action, draw):
-            fine = is_legal(cells[0], action)
+            fine = allows(cells[0], action)
             if not fine:
                 broken.append((cells[0], action))
             cells[0] = int(STATES * draw())
@@ -75,9 +76,9 @@ def test_masked_actions_are_never_simulated_and_never_recommended(settings, mask
     model, broken = masked(legal)
     for state in range(STATES):
         result = gsp.plan(model, state, recipe, 60, seed=state, steps_left=6)
-        assert is_legal(state, result.action)
+        assert allows(state, result.action)
         for action in range(ACTIONS):
-            if not is_legal(state, action):
+            if not allows(state, action):
                 assert result.visit_counts[action] == 0
                 assert result.q_values[action] == -np.inf
     assert not broken
@@ -92,7 +93,7 @@ def test_masks_hold_for_every_choice_of_an_action(masked, first_policy, expansio
     recipe = gsp.Recipe(selection=getattr(part, selection)(), evaluation=rollout, expansion=expansion, key="state")
     model, broken = masked(legal)
     for state in range(STATES):
-        assert is_legal(state, gsp.plan(model, state, recipe, 80, seed=state, steps_left=6).action)
+        assert allows(state, gsp.plan(model, state, recipe, 80, seed=state, steps_left=6).action)
     assert not broken
 
 
@@ -111,7 +112,7 @@ def test_an_action_that_was_never_tried_is_recommended_only_if_legal(masked):
     model, _ = masked(legal)
     for seed in range(40):
         budget = gsp.Budget(simulations=1, model_steps=1)
-        assert is_legal(2, gsp.plan(model, 2, "uct", budget, seed, steps_left=5).action)
+        assert allows(2, gsp.plan(model, 2, "uct", budget, seed, steps_left=5).action)
 
 
 def test_a_mask_that_changes_between_decisions_is_obeyed(masked, model_env):

@@ -13,8 +13,8 @@ import pytest
 
 import gymnasium_gsp as gsp
 from gymnasium_gsp.agents.seeding import agent_stream, episode_seeds
-from gymnasium_gsp.search import engine
-from gymnasium_gsp.search.engine import Search
+from gymnasium_gsp.search import search as engine
+from gymnasium_gsp.search.search import Search
 
 INCREMENT, MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
 

@@ -29,7 +29,8 @@ with warnings.catch_warnings(record=True) as caught:
         agent.act(observation)
         results.append([agent.result.action, agent.result.value.hex(), agent.result.model_steps])
 from gymnasium_gsp.abi import compilation
-entries = [compilation.compiled_entry(loop, True) for loop in (agent._search.loop, agent._search.decide)]
+from gymnasium_gsp.search import decide, loop
+entries = [compilation.compiled_entry(entry, True) for entry in (loop.run_simulations, decide.decide)]
 misses = sum(sum(entry.stats.cache_misses.values()) for entry in entries)
 ours = [str(w.message) for w in caught if "gymnasium" in str(w.filename) or "numba" in str(w.filename).lower()]
 print(json.dumps({"results": results, "warnings": ours, "misses": misses}))

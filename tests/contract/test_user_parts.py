@@ -10,8 +10,9 @@ from numba import cfunc, njit
 import gymnasium_gsp as gsp
 from gymnasium_gsp.abi import below, compilation
 from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.context import ABI_VERSION, ContextStruct
 from gymnasium_gsp.abi.pointers import ctypes_type
-from gymnasium_gsp.search import decision, kernel
+from gymnasium_gsp.search import decide, loop
 
 FORMS = ["plain", "njit", "cfunc", "ctypes", "address"]
 PART = gsp.ingredients
@@ -221,9 +222,9 @@ def test_ingredients_read_the_context(python_step):
 
     @ctypes_type(abi.SELECT)
     def select(params, context, visits, q, counts, rng):
-        cells = (ctypes.c_double * abi.CONTEXT_SIZE).from_address(context)
-        names = (abi.VERSION, abi.DEPTH, abi.ELAPSED, abi.STEPS_LEFT, abi.DISCOUNT, abi.ACTIONS, abi.MASKED, abi.BUDGET)
-        seen.append(tuple(cells[name] for name in names))
+        read = ContextStruct.from_address(context)
+        names = ("version", "depth", "elapsed", "steps_left", "discount", "actions", "masked", "budget")
+        seen.append(tuple(getattr(read, name) for name in names))
         return 0
 
     def rules(cells, action, draw):
@@ -232,7 +233,7 @@ def test_ingredients_read_the_context(python_step):
 
     model = gsp.CompiledModel(python_step(rules), 3)
     gsp.plan(model, 0, gsp.Recipe(selection=select, discount=0.75), 4, seed=0, elapsed=5, steps_left=10)
-    assert set(seen) == {(abi.ABI_VERSION, d, 5.0 + d, 10.0 - d, 0.75, 3.0, 0.0, 4.0) for d in range(4)}
+    assert set(seen) == {(ABI_VERSION, d, 5 + d, 10 - d, 0.75, 3, 0, 4.0) for d in range(4)}
 
 
 def test_the_root_selection_is_asked_at_the_root_alone_also_when_the_graph_is_kept(model_env, walk_model):
@@ -240,9 +241,9 @@ def test_the_root_selection_is_asked_at_the_root_alone_also_when_the_graph_is_ke
 
     @ctypes_type(abi.SELECT)
     def select(params, context, visits, q, counts, rng):
-        cells = (ctypes.c_double * abi.CONTEXT_SIZE).from_address(context)
-        depths.append(cells[abi.DEPTH])
-        elapsed.append(cells[abi.ELAPSED])
+        read = ContextStruct.from_address(context)
+        depths.append(read.depth)
+        elapsed.append(read.elapsed)
         return len(depths) % 2
 
     env = model_env(walk_model, horizon=9)
@@ -250,7 +251,7 @@ def test_the_root_selection_is_asked_at_the_root_alone_also_when_the_graph_is_ke
         agent = gsp.make_agent(env, "gs-power-uct", budget=20, seed=0, root_selection=select, key=key)
         agent.act(env.go((4,), 0))
         agent.act(env.go((5,), 1))
-    assert set(depths) == {0.0}
+    assert set(depths) == {0}
     assert elapsed == [0.0] * 20 + [1.0] * 20 + [0.0] * 20 + [1.0] * 20 + [0.0] * 20 + [1.0] * 20
 
 
@@ -270,8 +271,8 @@ def test_a_users_function_is_compiled_once(walk_model):
 
 def test_another_recipe_and_another_model_compile_no_kernel_anew(walk_model, random_model):
     def signatures():
-        loops = (kernel.search, decision.decide)
-        return [len(compilation.compiled_entry(loop, True).signatures) for loop in loops]
+        loops = (loop.run_simulations, decide.decide)
+        return [len(compilation.compiled_entry(entry, True).signatures) for entry in loops]
 
     gsp.plan(walk_model, 4, "uct", 5, seed=0, steps_left=6)
     assert signatures() == [1, 1]

@@ -7,8 +7,8 @@ import pytest
 from naive_gbop import largest_mean, reward_bound
 from scipy.optimize import minimize
 
-from gymnasium_gsp.search.bounded import split_budget
-from gymnasium_gsp.search.bounds import PAIR, bernoulli_divergence, extreme_mean, extreme_reward, tilt
+from gymnasium_gsp.search.ingredients.divergence import PAIR, bernoulli_divergence, extreme_mean, extreme_reward, tilt
+from gymnasium_gsp.search.ingredients.horizon import split_budget
 
 
 def solve(f, q, radius):

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 from naive_entropy import soft
+from records import made_context
 
 from gymnasium_gsp import RecipeError, ingredients, make_recipe
-from gymnasium_gsp.abi import signatures as abi
-from gymnasium_gsp.abi.pointers import SIGNATURES, ctypes_type
+from gymnasium_gsp.abi.context import CONTEXT_SIZE, UNKNOWN
+from gymnasium_gsp.abi.pointers import ctypes_type
+from gymnasium_gsp.abi.signatures import SIGNATURES
 from gymnasium_gsp.ingredients import EntropyMixed, SoftValue
 
 NAMES = {"ments": "shannon", "rents": "relative", "tents": "tsallis"}
@@ -31,18 +33,17 @@ class Node:
 
     def __post_init__(self):
         k = len(self.q)
-        self.context = np.zeros(abi.context_length(k, 8))
-        self.context[[abi.ACTIONS, abi.DEPTH, abi.DISCOUNT, abi.RANGE]] = k, self.depth, 1.0, self.spread
+        self.context, record = made_context(k, depth=self.depth, range=self.spread)
         if self.reference is not None:
             self.notes(self.depth - 1)[:] = self.reference
         elif self.depth > 0:
-            self.notes(self.depth - 1)[0] = abi.UNKNOWN
+            self.notes(self.depth - 1)[0] = UNKNOWN
         if self.mask is not None:
-            self.context[abi.MASKED] = 1.0
-            self.context[abi.CONTEXT_SIZE : abi.CONTEXT_SIZE + k] = self.mask
+            record.masked = 1
+            self.context[CONTEXT_SIZE : CONTEXT_SIZE + k] = self.mask
 
     def notes(self, depth):
-        begin = abi.CONTEXT_SIZE + (2 + depth) * len(self.q)
+        begin = CONTEXT_SIZE + (2 + depth) * len(self.q)
         return self.context[begin : begin + len(self.q)]
 
     def call(self, ingredient, *behind):

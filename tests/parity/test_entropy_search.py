@@ -8,10 +8,10 @@ from naive_parts import random_table, total
 
 import gymnasium_gsp as gsp
 from gymnasium_gsp import make_recipe
-from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.context import CONTEXT_SIZE
 from gymnasium_gsp.ingredients import Budget, Sweep
 from gymnasium_gsp.models.tabular import tabular_model
-from gymnasium_gsp.search.engine import Search
+from gymnasium_gsp.search.search import Search
 
 NAMES = ("ments", "rents", "tents")
 
@@ -117,7 +117,8 @@ def test_a_sweep_follows_no_trajectory(key):
     search.seed(np.array([1, 2], np.uint64))
     search.plan(model.cells(0), Budget(200), 0, 4)
     values = [value for _, value in sorted(swept(search).items(), key=str)]
-    search.context[abi.CONTEXT_SIZE :] = 0.7
+    cells = search.store.arrays.context.base
+    cells[CONTEXT_SIZE:] = 0.7
     assert [value for _, value in sorted(swept(search).items(), key=str)] == values
     graph = compiled_graph(search)
     node = graph[(0,) if key == "path" else (0, 0)]

@@ -22,9 +22,8 @@ from gymnasium_gsp.ingredients import (
 )
 from gymnasium_gsp.models.compiled import CompiledModel
 from gymnasium_gsp.models.tabular import tabular_model
-from gymnasium_gsp.search import layout as at
-from gymnasium_gsp.search.engine import Search
 from gymnasium_gsp.search.graph import LAST_GENERATION
+from gymnasium_gsp.search.search import Search
 
 TABLE = random_table(21, states=8, actions=3, rewards=(0.0, 1.0), steps=5)
 
@@ -124,7 +123,7 @@ def test_on_a_tree_all_keys_are_one(recipe):
 
 def mean_of_values(params, context, visits, q, counts, variance, value, target):
     total, count = 0.0, 0
-    for a in range(int(context[5])):
+    for a in range(context.actions):
         total += counts[a] * q[a]
         count += counts[a]
     return total / count
@@ -132,7 +131,7 @@ def mean_of_values(params, context, visits, q, counts, variance, value, target):
 
 def largest_of_values(params, context, visits, q, counts, variance, value, target):
     top = -np.inf
-    for a in range(int(context[5])):
+    for a in range(context.actions):
         if counts[a] > 0:
             top = max(top, q[a])
     return top
@@ -217,12 +216,12 @@ def test_tables_are_cleared_where_generations_end(key):
     assert recipe.retention == "decision"  # every decision is a generation
 
     def near_the_end(search):
-        if search.tally[at.GENERATION] == 2:
-            search.tally[at.GENERATION] = LAST_GENERATION - 1
+        if search.tally.generation == 2:
+            search.tally.generation = LAST_GENERATION - 1
 
     results, search = episode(model, TABLE, recipe, decisions=4, prepare=near_the_end)
     assert len(results) == 4
-    assert search.tally[at.GENERATION] == 2  # from 1 to 2, to the last, and from 1 to 2 again
+    assert search.tally.generation == 2  # from 1 to 2, to the last, and from 1 to 2 again
     assert results == episode(model, TABLE, recipe, decisions=4)[0]
 
 

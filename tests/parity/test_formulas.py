@@ -9,21 +9,18 @@ import numpy as np
 import pytest
 from naive_bridge import bonus_of
 from naive_parts import Stream, cautious, power_mean
+from records import made_context
 
-from gymnasium_gsp.abi import signatures as abi
-from gymnasium_gsp.abi.pointers import SIGNATURES, ctypes_type
+from gymnasium_gsp.abi.context import CONTEXT_SIZE
+from gymnasium_gsp.abi.pointers import ctypes_type
+from gymnasium_gsp.abi.signatures import SIGNATURES
 from gymnasium_gsp.ingredients import UCB1, Cautious, PolynomialBonus, PowerMean, Table1
 
 TINY, HUGE = 5e-324, 1e300
 
 
 def context_block(actions, **cells):
-    context = np.zeros(abi.context_length(actions, 8))
-    context[abi.VERSION], context[abi.ACTIONS] = abi.ABI_VERSION, actions
-    context[abi.DISCOUNT] = context[abi.RANGE] = 1.0
-    for name, value in cells.items():
-        context[getattr(abi, name)] = value
-    return context
+    return made_context(actions, **{name.lower(): value for name, value in cells.items()})[0]
 
 
 def select(selection, visits, q, counts, word=1, **cells):
@@ -36,7 +33,7 @@ def select(selection, visits, q, counts, word=1, **cells):
         action = function(*(array.ctypes.data for array in (params, context)), visits, *(
             array.ctypes.data for array in (values, tried, rng)
         ))  # fmt: skip
-    scores = context[abi.CONTEXT_SIZE + len(q) : abi.CONTEXT_SIZE + 2 * len(q)]
+    scores = context[CONTEXT_SIZE + len(q) : CONTEXT_SIZE + 2 * len(q)]
     return action, scores.tolist()
 
 

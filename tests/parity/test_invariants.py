@@ -8,8 +8,7 @@ from naive_parts import Stream, random_table, table_step
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.ingredients import AdaptiveHorizon, Budget, PowerMean, Recipe, Sweep
 from gymnasium_gsp.models.tabular import tabular_model
-from gymnasium_gsp.search import layout as at
-from gymnasium_gsp.search.engine import Search
+from gymnasium_gsp.search.search import Search
 
 TABLE = random_table(41, states=12, actions=3, ends=1, rewards=(0.0, 1.0))
 KEYS = ("path", "state_elapsed", "state")
@@ -25,7 +24,7 @@ def seeded(recipe, seed=1, table=TABLE, **options):
 
 def root_key(search):
     keys = list(compiled_graph(search))
-    return keys[int(search.tally[at.ROOT])]
+    return keys[int(search.tally.root)]
 
 
 def assert_counts_add_up(search, roots, whole=True):

@@ -9,8 +9,8 @@ from naive_olop import Olop
 from naive_parts import random_table
 
 import gymnasium_gsp as gsp
-from gymnasium_gsp.ingredients import FixedHorizon, OpenLoop
-from gymnasium_gsp.search.open_loop_planner import OpenLoopSearch
+from gymnasium_gsp.ingredients import FixedHorizon, RewardBound
+from gymnasium_gsp.search.search import Search
 
 WORDS = [(1 << 62) + 99, 1234567]
 
@@ -20,8 +20,8 @@ def both(seed, kl, trajectories=60, discount=0.8, length=4, **options):
     table = random_table(seed, states=6, actions=2, rewards=(0.0, 1.0))
     model = gsp.tabular_model(table)
     model = gsp.CompiledModel(model.step_pointer, 2, params=model.params, reward_bounds=(0.0, 1.0))
-    recipe = OpenLoop(discount=discount, bound="kl" if kl else "hoeffding", horizon=FixedHorizon(length))
-    search = OpenLoopSearch(model, recipe, False, **options)
+    recipe = gsp.make_recipe("kl-olop" if kl else "olop", discount=discount, horizon=FixedHorizon(length))
+    search = Search(model, recipe, False, **options)
     search.seed(np.array(WORDS, np.uint64))
     result = search.plan(model.cells(0), gsp.Budget(trajectories))
     return search, result, Olop(table, discount, length, trajectories, kl, WORDS)
@@ -30,7 +30,7 @@ def both(seed, kl, trajectories=60, discount=0.8, length=4, **options):
 @pytest.mark.parametrize("kl", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_search_is_the_enumeration(kl, seed):
-    """60 trajectories of 4 steps: counts, mean returns, streams; each sequence played has the largest B-value."""
+    """60 trajectories of 4 steps: counts, mean values, streams; each sequence played has the largest B-value."""
     search, result, naive = both(seed, kl)
     everything = list(itertools.product(naive.actions, repeat=naive.length))
     for _ in range(60):
@@ -38,9 +38,10 @@ def test_the_search_is_the_enumeration(kl, seed):
         played = naive.trajectory(0)
         assert before[played] >= max(before.values()) - 1e-9
     assert result.visit_counts.tolist() == [naive.n.get((action,), 0) for action in naive.actions]
-    np.testing.assert_allclose(result.q_values, [naive.returns[action] for action in naive.actions], atol=1e-12)
-    most = max(naive.n[action,] for action in naive.actions)
-    assert naive.n[result.action,] == most
+    np.testing.assert_allclose(result.q_values, [naive.mean_value((action,)) for action in naive.actions], atol=1e-12)
+    most = [action for action in naive.actions if naive.n[action,] == max(naive.n[a,] for a in naive.actions)]
+    assert result.action in most
+    assert result.q_values[result.action] == max(result.q_values[action] for action in most)
     assert search.rng[1] == naive.model.word
 
 
@@ -54,9 +55,9 @@ def test_the_budget_in_steps_is_split(name):
 
 
 def test_thresholds():
-    assert OpenLoop().threshold(100) == pytest.approx(2.0 * math.log(100))
-    assert OpenLoop(bound="kl").threshold(100) == pytest.approx(2.0 * math.log(100) + 2.0 * math.log(math.log(100)))
-    assert OpenLoop(bound="kl").threshold(1) == OpenLoop().threshold(1) == 0.0
+    assert RewardBound().threshold(100) == pytest.approx(2.0 * math.log(100))
+    assert RewardBound("kl").threshold(100) == pytest.approx(2.0 * math.log(100) + 2.0 * math.log(math.log(100)))
+    assert RewardBound("kl").threshold(1) == RewardBound().threshold(1) == 0.0
 
 
 @pytest.mark.parametrize("name", ["olop", "kl-olop"])

@@ -10,24 +10,29 @@ from scipy.stats import binom
 
 import gymnasium_gsp as gsp
 from gymnasium_gsp.exact import enumerate_model, value_iteration
-from gymnasium_gsp.ingredients import AdaptiveHorizon, Confidence, FixedHorizon, Optimistic
-from gymnasium_gsp.search import layout as at
-from gymnasium_gsp.search.bounded import planned_trajectories
-from gymnasium_gsp.search.optimistic_planner import OptimisticSearch
+from gymnasium_gsp.ingredients import AdaptiveHorizon, Confidence, FixedHorizon
+from gymnasium_gsp.search import frame
+from gymnasium_gsp.search.ingredients.horizon import planned_trajectories
+from gymnasium_gsp.search.search import Search
 
 FALSE_ALARM = 1e-6
 WORDS = [(1 << 63) + 12345, 977, 31]
 
 
+def gbop(**options):
+    """GBOP's recipe."""
+    return gsp.make_recipe("gbop", **options)
+
+
 def made(table, recipe, words=WORDS, **options):
-    search = OptimisticSearch(gsp.tabular_model(table), recipe, False, **options)
+    search = Search(gsp.tabular_model(table), recipe, False, **options)
     search.seed(np.array(words[:2], np.uint64))
     return search
 
 
 def textbook(table, recipe, budget, words=WORDS, steps_left=None):
     model = gsp.tabular_model(table)
-    m = planned_trajectories(budget, recipe.discount)
+    m = planned_trajectories(budget.simulations, budget.model_steps, recipe.discount)
     low, high = model.reward_bounds
     return Gbop(
         table,
@@ -35,26 +40,39 @@ def textbook(table, recipe, budget, words=WORDS, steps_left=None):
             low=low,
             high=high,
             discount=recipe.discount,
-            accuracy=recipe.accuracy,
+            accuracy=recipe.propagation.accuracy,
             log_m=math.log(m),
             length=recipe.horizon.steps(steps_left, recipe.discount, m),
-            factor=0.0 if recipe.threshold == "none" else 0.1,
-            reward_factor=recipe.reward_threshold,
-            delta=getattr(recipe.threshold, "delta", None),
+            factor=0.0 if recipe.optimism.threshold == "none" else 0.1,
+            reward_factor=recipe.optimism.rewards,
+            delta=getattr(recipe.optimism.threshold, "delta", None),
             first_only=recipe.expansion == "leaf",
         ),
         words,
     )
 
 
+def interval(search, state):
+    """(lower, upper) of a state."""
+    return search.interval(np.array([state], np.int64))
+
+
+def rows_of(search):
+    """The stored nodes' rows."""
+    nodes, stride = int(search.tally.nodes), int(search.program.stride)
+    return search.store.arrays.rows[: nodes * stride].reshape(nodes, stride)
+
+
 def stored(search):
-    """State -> (birth order, visits, lower, upper, counts by action) of the compiled graph."""
-    program, nodes = search.program, int(search.tally[at.NODES])
-    stride, counts = int(program[at.STRIDE]), int(program[at.COUNTS_AT])
-    rows = search.store.rows[: nodes * stride].reshape(nodes, stride)
+    """State -> (birth order, (lower, upper), counts by action) of the compiled graph."""
+    counts = int(search.program.counts_at)
     return {
-        int(row[at.FIRST_KEY]): (order, search.bounds(int(row[at.FIRST_KEY])), row[counts : counts + 3].tolist())
-        for order, row in enumerate(rows)
+        int(row[frame.FIRST_KEY]): (
+            order,
+            interval(search, int(row[frame.FIRST_KEY])),
+            row[counts : counts + 3].tolist(),
+        )
+        for order, row in enumerate(rows_of(search))
     }
 
 
@@ -70,14 +88,12 @@ def assert_same(search, naive, tolerance=1e-8):
 
 
 RECIPES = {
-    "published": Optimistic(discount=0.8, accuracy=0.01),
-    "paper": Optimistic(discount=0.9, accuracy=0.001),
-    "rewards": Optimistic(discount=0.8, accuracy=0.01, reward_threshold=1.0),
-    "confidence": Optimistic(discount=0.7, accuracy=0.01, threshold=Confidence(0.5)),
-    "deterministic": Optimistic(
-        discount=0.8, accuracy=0.01, threshold="none", expansion="leaf", horizon=FixedHorizon(20)
-    ),
-    "fixed": Optimistic(discount=0.5, accuracy=0.01, horizon=FixedHorizon(3)),
+    "published": gbop(discount=0.8, accuracy=0.01),
+    "paper": gbop(discount=0.9, accuracy=0.001),
+    "rewards": gbop(discount=0.8, accuracy=0.01, reward_threshold=1.0),
+    "confidence": gbop(discount=0.7, accuracy=0.01, threshold=Confidence(0.5)),
+    "deterministic": gbop(discount=0.8, accuracy=0.01, threshold="none", expansion="leaf", horizon=FixedHorizon(20)),
+    "fixed": gbop(discount=0.5, accuracy=0.01, horizon=FixedHorizon(3)),
 }
 
 
@@ -110,7 +126,7 @@ def test_the_time_limit_shortens_trajectories_and_pins_nothing():
     assert result.model_steps == 100
     assert_same(search, naive)
     truth = value_iteration(enumerate_model(search.model, 0), 0.9).value(0)
-    assert search.bounds(0)[1] > truth
+    assert interval(search, 0)[1] > truth
 
 
 def test_the_budget_decides_length_and_threshold():
@@ -121,13 +137,13 @@ def test_the_budget_decides_length_and_threshold():
         (gsp.Budget(model_steps=500), 56, 500),  # 55 of 9 steps, and 5 steps more
         (gsp.Budget(9, model_steps=500), 9, 9 * 5),
     ):
-        result = made(table, Optimistic(discount=0.8)).plan(np.zeros(1, np.int64), budget)
+        result = made(table, gbop(discount=0.8)).plan(np.zeros(1, np.int64), budget)
         assert (result.simulations, result.model_steps) == (trajectories, steps)
     with pytest.raises(gsp.RecipeError, match="simulations"):
-        made(table, Optimistic()).plan(np.zeros(1, np.int64), gsp.Budget(seconds=0.01))
+        made(table, gbop()).plan(np.zeros(1, np.int64), gsp.Budget(seconds=0.01))
     with pytest.raises(gsp.RecipeError, match="number of trajectories"):
-        made(table, Optimistic(horizon=FixedHorizon(3))).plan(np.zeros(1, np.int64), gsp.Budget(seconds=0.01))
-    timed = Optimistic(horizon=FixedHorizon(3), threshold=Confidence())
+        made(table, gbop(horizon=FixedHorizon(3))).plan(np.zeros(1, np.int64), gsp.Budget(seconds=0.01))
+    timed = gbop(horizon=FixedHorizon(3), threshold=Confidence())
     assert made(table, timed).plan(np.zeros(1, np.int64), gsp.Budget(seconds=0.01)).stopped_by == "seconds"
 
 
@@ -140,11 +156,11 @@ def test_stated_confidence_holds_at_every_moment():
     """
     failures, narrowed = 0, 0
     for seed in range(200):
-        recipe = Optimistic(discount=0.5, accuracy=0.01, threshold=Confidence(0.5), horizon=FixedHorizon(6))
+        recipe = gbop(discount=0.5, accuracy=0.01, threshold=Confidence(0.5), horizon=FixedHorizon(6))
         failures += not bounds_hold(seed, recipe, 150)
         search = made(random_table(seed), recipe, [seed, 7 * seed])
         search.plan(search.model.cells(0), gsp.Budget(2000))
-        low, high = search.bounds(0)
+        low, high = interval(search, 0)
         narrowed += high - low < 0.8 * 2.0 / (1.0 - 0.5)
     assert failures <= binom.isf(FALSE_ALARM, 200, 0.5)
     assert failures == 0
@@ -168,7 +184,7 @@ def test_the_published_threshold_states_no_confidence():
     """0.1 log M fails on a good part of the same processes, which is why it is no guarantee."""
     failures = 0
     for seed in range(30):
-        search = made(random_table(seed), Optimistic(discount=0.5, accuracy=0.01), [seed, 7 * seed])
+        search = made(random_table(seed), gbop(discount=0.5, accuracy=0.01), [seed, 7 * seed])
         values = value_iteration(enumerate_model(search.model, 0), 0.5)
         for _ in range(20):
             search.plan(search.model.cells(0), gsp.Budget(8), same_root=True)
@@ -184,13 +200,13 @@ def test_the_interval_closes_on_the_stationary_value():
     """With many samples the two bounds meet at V*, discounted and without end: within 10 % of the range of values."""
     for seed in range(3):
         table = random_table(seed, ends=0)
-        search = made(table, Optimistic(discount=0.5, accuracy=1e-4, threshold=Confidence(0.1)))
+        search = made(table, gbop(discount=0.5, accuracy=1e-4, threshold=Confidence(0.1)))
         truth = value_iteration(enumerate_model(search.model, 0), 0.5).value(0)
         widths = []
         for budget in (500, 20_000):
             search.begin_episode()
             search.plan(search.model.cells(0), gsp.Budget(budget))
-            lower, upper = search.bounds(0)
+            lower, upper = interval(search, 0)
             assert lower - 1e-9 <= truth <= upper + 1e-9
             widths.append(upper - lower)
         assert widths[1] < 0.4 * widths[0]
@@ -204,10 +220,10 @@ def test_the_deterministic_form_finds_the_exact_value():
         law = np.eye(8)[rng.integers(8, size=(8, 3))]
         model = gsp.tabular_model_from_arrays(law, rng.random((8, 3)))
         values = value_iteration(enumerate_model(model, 0), 0.8)
-        search = OptimisticSearch(model, gsp.make_recipe("gbop-d", discount=0.8, accuracy=1e-6), False)
+        search = Search(model, gsp.make_recipe("gbop-d", discount=0.8, accuracy=1e-6), False)
         search.seed(np.array([seed, 1], np.uint64))
         result = search.plan(model.cells(0), gsp.Budget(300))
-        lower, upper = search.bounds(0)
+        lower, upper = interval(search, 0)
         assert lower - 1e-6 <= values.value(0) <= upper + 1e-6
         assert result.action == values.q_values(0).argmax()
 
@@ -215,7 +231,7 @@ def test_the_deterministic_form_finds_the_exact_value():
 def test_ends_are_worth_nothing():
     """The step that ends the process pays 1 and the row behind the end pays 5: neither bound takes it in."""
     table = [[[(1.0, 1, 1.0, True)], [(0.5, 0, 0.0, False), (0.5, 1, 0.0, True)]], [[(1.0, 1, 5.0, True)]] * 2]
-    search = made(table, Optimistic(discount=0.9, threshold="none"))
+    search = made(table, gbop(discount=0.9, threshold="none"))
     result = search.plan(search.model.cells(0), gsp.Budget(100))
     assert result.q_values[0] == 1.0
     assert result.action == 0
@@ -230,11 +246,11 @@ def test_successors_need_no_largest_number():
     rewards = np.zeros((states, 1))
     rewards[1:, 0] = np.linspace(0, 1, 500)
     model = gsp.tabular_model_from_arrays(law, rewards)
-    search = OptimisticSearch(model, Optimistic(discount=0.5, threshold=Confidence(0.1)), False)
+    search = Search(model, gbop(discount=0.5, threshold=Confidence(0.1)), False)
     search.seed(np.array([3, 4], np.uint64))
     search.plan(model.cells(0), gsp.Budget(3000))
-    lower, upper = search.bounds(0)
-    assert search.tally[at.WIDEST] > 400
+    lower, upper = interval(search, 0)
+    assert search.tally.widest > 400
     assert lower <= value_iteration(enumerate_model(model, 0), 0.5).value(0) <= upper
 
 
@@ -271,7 +287,7 @@ def test_what_is_known_is_kept_for_an_episode_and_no_longer():
 def test_a_full_store_keeps_the_bounds_true(cap):
     """What finds no room counts as the worst or the best: bounds hold, and nothing is NaN."""
     table = random_table(4, states=40, outcomes=6)
-    search = made(table, Optimistic(discount=0.5, threshold=Confidence(0.1)), max_nodes=cap)
+    search = made(table, gbop(discount=0.5, threshold=Confidence(0.1)), max_nodes=cap)
     values = value_iteration(enumerate_model(search.model, 0), 0.5)
     state, world = 0, Stream(9)
     for _ in range(4):
@@ -293,7 +309,7 @@ def test_predecessors_survive_the_cleaning_of_the_store():
         law[state, :, min(state + 1, 59) : min(state + 6, 60)] = rng.dirichlet(np.ones(max(1, min(5, 59 - state))), 2)
     law[59, :, 59] = 1.0
     model = gsp.tabular_model_from_arrays(law, rng.random((60, 2)))
-    search = OptimisticSearch(model, Optimistic(discount=0.7, horizon=FixedHorizon(6)), False, max_nodes=40)
+    search = Search(model, gbop(discount=0.7, horizon=FixedHorizon(6)), False, max_nodes=40)
     search.seed(np.array([1, 2], np.uint64))
     for state in (0, 12, 24, 36):
         search.plan(model.cells(state), gsp.Budget(100))
@@ -301,23 +317,22 @@ def test_predecessors_survive_the_cleaning_of_the_store():
 
 
 def assert_linked(search):
-    program, edges, nodes = search.program, search.store.edges, int(search.tally[at.NODES])
-    stride, own, heads = (int(program[cell]) for cell in (at.STRIDE, at.BOUNDS_AT, at.HEADS_AT))
-    rows = search.store.rows[: nodes * stride].reshape(nodes, stride)
+    program, edges, rows = search.program, search.store.arrays.edges, rows_of(search)
+    own, heads = int(program.interval_at), int(program.heads_at)
+    intervals = [row[own : own + frame.INTERVAL.itemsize // 8].view(frame.INTERVAL)[0] for row in rows]
 
     def children(number):
         while number:
-            link = int(edges[number * at.EDGE_SIZE])
-            yield (link & 0xFFFFFFFF) - at.CHILD_OFFSET
-            number = link >> 32
+            yield int(edges[number]["child"])
+            number = int(edges[number]["next"])
 
-    wanted = {node: set() for node in range(nodes)}
-    for node in range(nodes):
+    wanted = {node: set() for node in range(len(rows))}
+    for node in range(len(rows)):
         for action in range(2):
             for child in children(int(rows[node, heads + action])):
                 wanted[child].add(node)
-    for node in range(nodes):
-        listed = list(children(int(rows[node, own + 1])))
+    for node in range(len(rows)):
+        listed = list(children(int(intervals[node]["predecessors"])))
         assert len(listed) == len(set(listed))
         assert set(listed) == wanted[node]
 
@@ -325,7 +340,7 @@ def assert_linked(search):
 def test_recipes_print_as_the_call_that_makes_them():
     for recipe in (*RECIPES.values(), gsp.make_recipe("gbop"), gsp.make_recipe("gbop-d")):
         assert eval(repr(recipe), vars(gsp.ingredients)) == recipe
-    assert gsp.make_recipe("gbop", preset="paper", env_id="GSP/FrozenLake-v0") == Optimistic(
+    assert gsp.make_recipe("gbop", preset="paper", env_id="GSP/FrozenLake-v0") == gbop(
         discount=0.99, accuracy=0.001, threshold="published", horizon=AdaptiveHorizon()
     )
 

@@ -31,7 +31,7 @@ from gymnasium_gsp.ingredients import (
     Table1,
 )
 from gymnasium_gsp.models.tabular import tabular_model
-from gymnasium_gsp.search.engine import Search
+from gymnasium_gsp.search.search import Search
 
 TABLES = {
     "rewards of both signs": random_table(11, states=6, actions=3, rewards=(-1.0, 1.0)),

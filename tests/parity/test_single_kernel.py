@@ -12,9 +12,10 @@ import numpy as np
 from naive_parts import random_table
 
 import gymnasium_gsp as gsp
-from gymnasium_gsp.abi import RUNNING, STEP, uniform
+from gymnasium_gsp.abi import RUNNING, uniform
 from gymnasium_gsp.abi.compilation import compiled_entry
 from gymnasium_gsp.abi.pointers import ctypes_type
+from gymnasium_gsp.abi.signatures import STEP
 from gymnasium_gsp.ingredients import (
     UCB1,
     Budget,
@@ -28,8 +29,8 @@ from gymnasium_gsp.ingredients import (
 )
 from gymnasium_gsp.models.compiled import CompiledModel
 from gymnasium_gsp.models.tabular import tabular_model
-from gymnasium_gsp.search import decision, kernel, store
-from gymnasium_gsp.search.engine import Search
+from gymnasium_gsp.search import decide, loop, store
+from gymnasium_gsp.search.search import Search
 
 
 def walk(params, state, action, rng, reward):
@@ -41,7 +42,7 @@ def walk(params, state, action, rng, reward):
 
 
 def last_action(params, context, visits, q, counts, rng):
-    return int(context[5]) - 1
+    return context.actions - 1
 
 
 def first_value(params, context, visits, q, counts, variance, value, target):
@@ -65,7 +66,7 @@ def search_once(model, recipe, state=0, timed=True, **options):
 
 def signatures(nogil):
     """How many versions there are of each entry that was compiled at all."""
-    functions = (kernel.search, decision.decide, store.fill_table, store.mark_future, store.compact)
+    functions = (loop.run_simulations, decide.decide, store.fill_table, store.mark_future, store.compact)
     return [len(compiled_entry(function, nogil).signatures) for function in functions]
 
 
@@ -108,16 +109,16 @@ import gymnasium as gym
 import gymnasium_gsp as gsp
 from gymnasium_gsp.ingredients import Budget, Cautious, PowerMean, Sweep, UCB1
 from gymnasium_gsp.abi.compilation import compiled_entry, compiled_pointer
-from gymnasium_gsp.abi.pointers import SIGNATURES
-from gymnasium_gsp.search import decision, kernel, store
+from gymnasium_gsp.abi.signatures import SIGNATURES
+from gymnasium_gsp.search import decide, loop, store
 
 for name, options in (("gs-power-uct", {"decision": Sweep(Cautious())}), ("uct", {})):
     env = gym.make("GSP/FrozenLake-v0")
-    agent = gsp.make_agent(name, env, budget=400, seed=0, **options)
+    agent = gsp.make_agent(env, name, budget=400, seed=0, **options)
     agent.plan(env.reset(seed=0)[0])
 gsp.plan(gsp.tabular_model([[[(1.0, 0, 1.0, False)]]]), 0, gsp.Recipe(evaluation=gsp.ingredients.Constant()), 9, 0)
 
-entries = [compiled_entry(function, True) for function in (kernel.search, decision.decide, store.fill_table)]
+entries = [compiled_entry(function, True) for function in (loop.run_simulations, decide.decide, store.fill_table)]
 ingredients = [gsp.Recipe().selection, gsp.Recipe().backup, UCB1(), Cautious()]
 pointers = [compiled_pointer(type(i).function, SIGNATURES[i.kind]) for i in ingredients]
 print(

@@ -6,8 +6,7 @@ from naive_parts import Stream, random_table, table_step
 
 import gymnasium_gsp as gsp
 from gymnasium_gsp.exact import truncated_value
-from gymnasium_gsp.ingredients import FixedHorizon, SparseSampling
-from gymnasium_gsp.search.sparse_planner import SparseSearch
+from gymnasium_gsp.search.search import Search
 
 WORDS = [(1 << 61) + 5, 424242]
 
@@ -40,10 +39,13 @@ class Textbook:
         actions = len(self.table[0])
         targets = [[] for _ in range(actions)]
         while sum(map(len, targets)) < simulations and self.left > 0:
-            fewest = min(map(len, targets))
-            action = self.search.below(actions)
-            while len(targets[action]) != fewest:
-                action = self.search.below(actions)
+            action, ties = 0, 1
+            for other in range(1, actions):
+                if len(targets[other]) < len(targets[action]):
+                    action, ties = other, 1
+                elif len(targets[other]) == len(targets[action]):
+                    ties += 1
+                    action = other if self.search.below(ties) == 0 else action
             targets[action].append(self.target(state, action, self.depth))
         return [sum(values) / len(values) if values else -np.inf for values in targets], list(map(len, targets))
 
@@ -53,7 +55,8 @@ class Textbook:
 @pytest.mark.parametrize("seed", range(2))
 def test_the_search_is_the_recursion(seed, width, depth, steps):
     table = random_table(seed)
-    search = SparseSearch(gsp.tabular_model(table), SparseSampling(width, 0.9, FixedHorizon(depth)), False)
+    recipe = gsp.make_recipe("sparse-sampling", width=width, depth=depth, discount=0.9)
+    search = Search(gsp.tabular_model(table), recipe, False)
     search.seed(np.array(WORDS, np.uint64))
     result = search.plan(search.model.cells(0), gsp.Budget(20, model_steps=steps))
     naive = Textbook(table, width, depth, 0.9, 10**9 if steps is None else steps)
@@ -70,7 +73,7 @@ def test_a_wide_tree_gives_the_truncated_optimum():
     for seed in range(3):
         rng = np.random.default_rng(seed)
         model = gsp.tabular_model_from_arrays(rng.dirichlet(np.ones(6), (6, 2)), rng.random((6, 2)))
-        recipe = SparseSampling(width=40, discount=1.0)
+        recipe = gsp.make_recipe("sparse-sampling", width=40, discount=1.0)
         value = gsp.plan(model, 0, recipe, 2400, seed=seed).value
         assert abs(value - truncated_value(model, 0, 3)) < 0.05 * 3.0
 
@@ -80,6 +83,7 @@ def test_bad_recipes_are_refused_in_words():
         ({"width": 0}, "width"),
         ({"width": 1.5}, "width"),
         ({"discount": 1.5}, "discount"),
+        ({"depth": 0}, "depth"),
         ({"horizon": 3}, "FixedHorizon"),
         ({"retention": "x"}, "decision"),
     ):
@@ -89,8 +93,9 @@ def test_bad_recipes_are_refused_in_words():
     assert eval(repr(recipe), vars(gsp.ingredients)) == recipe
 
 
-@pytest.mark.parametrize("recipe", [SparseSampling(width=10**9), SparseSampling(horizon=FixedHorizon(40))])
-def test_a_simulation_that_nothing_could_stop_is_refused(recipe):
+@pytest.mark.parametrize("options", [{"width": 10**9}, {"depth": 40}])
+def test_a_simulation_that_nothing_could_stop_is_refused(options):
+    recipe = gsp.make_recipe("sparse-sampling", **options)
     model = gsp.tabular_model(random_table(3, states=5, actions=3))
     with pytest.raises(gsp.RecipeError, match="in which nothing can stop it"):
         gsp.plan(model, 0, recipe, 1, seed=0)

@@ -14,9 +14,9 @@ from gymnasium_gsp.bench.study.fresh_search import FreshSearch
 from gymnasium_gsp.bench.study.processes import layered_process, random_process, return_range
 from gymnasium_gsp.bench.study.slopes import fitted_slopes, student_interval
 from gymnasium_gsp.exact import truncated_value
-from gymnasium_gsp.search.backup import PowerMean
+from gymnasium_gsp.search.ingredients.backup import PowerMean
+from gymnasium_gsp.search.ingredients.selection import PolynomialBonus
 from gymnasium_gsp.search.recipe import Recipe
-from gymnasium_gsp.search.selection import PolynomialBonus
 
 HORIZON = 3
 BUDGETS = [2**k for k in range(10, 17)]

@@ -22,11 +22,11 @@ from gymnasium_gsp.exact import (
     state_keyed_limit,
     uniform_policy,
 )
-from gymnasium_gsp.search.backup import PowerMean
-from gymnasium_gsp.search.evaluation import Constant
-from gymnasium_gsp.search.horizon import FixedHorizon
+from gymnasium_gsp.search.ingredients.backup import PowerMean
+from gymnasium_gsp.search.ingredients.evaluation import Constant
+from gymnasium_gsp.search.ingredients.horizon import FixedHorizon
+from gymnasium_gsp.search.ingredients.selection import PolynomialBonus
 from gymnasium_gsp.search.recipe import Recipe
-from gymnasium_gsp.search.selection import PolynomialBonus
 
 ACTIONS = 4
 BUDGET = 2**16

@@ -11,9 +11,9 @@ from gymnasium_gsp.abi import RUNNING, uniform
 from gymnasium_gsp.bench.study.fresh_search import FreshSearch
 from gymnasium_gsp.bench.study.processes import layered_process, return_range
 from gymnasium_gsp.exact import enumerate_model, truncated_value
-from gymnasium_gsp.search.backup import Cautious, PowerMean
+from gymnasium_gsp.search.ingredients.backup import Cautious, PowerMean
+from gymnasium_gsp.search.ingredients.selection import UCB1
 from gymnasium_gsp.search.recipe import Recipe, Sweep
-from gymnasium_gsp.search.selection import UCB1
 
 HORIZON = 4
 RECIPES = {

@@ -18,7 +18,7 @@ from gymnasium_gsp.abi.pointers import resolve
 from gymnasium_gsp.agents.seeding import agent_stream
 from gymnasium_gsp.exact import episode_optimum, optimum
 from gymnasium_gsp.search.budget import Budget
-from gymnasium_gsp.search.engine import Search
+from gymnasium_gsp.search.search import Search
 
 ENVS = ("FrozenLake", "PassengerGrid", "FactoredRiverSwim", "FourRooms")
 ONE_REWARD = ("FrozenLake", "PassengerGrid")  # where an episode's return is the reward at its end

@@ -13,8 +13,8 @@ import pytest
 from gymnasium_gsp.abi import RUNNING, TERMINATED, uniform
 from gymnasium_gsp.bench.study.fresh_search import FreshSearch
 from gymnasium_gsp.models.compiled import CompiledModel
+from gymnasium_gsp.search.ingredients.selection import PolynomialBonus, Uniform
 from gymnasium_gsp.search.recipe import Recipe
-from gymnasium_gsp.search.selection import PolynomialBonus, Uniform
 
 STATES, ACTIONS, HORIZON, SIMULATIONS = 5, 2, 6, 3000
 ENTRY = 5  # cells of one entry of the log: state, depth, action, next state, whether it ended there

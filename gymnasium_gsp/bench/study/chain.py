@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gymnasium_gsp.abi import signatures as abi
-from gymnasium_gsp.search.ingredients import Custom
+from gymnasium_gsp.search.ingredients.ingredient import Custom
 
 ROOT, DETOUR, S, X1, X2, X3 = range(6)
 HORIZON = 4

@@ -12,8 +12,8 @@ from gymnasium_gsp.bench.study.outcome import json_text
 from gymnasium_gsp.bench.study.processes import random_process
 from gymnasium_gsp.bench.study.slopes import fitted_slopes, slope_interval, student_interval
 from gymnasium_gsp.bench.study.trajectories import clear, read, recorded
+from gymnasium_gsp.search.ingredients.selection import Uniform
 from gymnasium_gsp.search.recipe import Recipe
-from gymnasium_gsp.search.selection import Uniform
 
 
 def rows(study, name):

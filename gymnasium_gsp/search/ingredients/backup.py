@@ -6,9 +6,8 @@ from typing import Literal
 
 from numba import njit
 
-from gymnasium_gsp.abi import signatures as abi
 from gymnasium_gsp.errors import RecipeError, unknown_name
-from gymnasium_gsp.search.ingredients import Ingredient, check_number, make_plain
+from gymnasium_gsp.search.ingredients.ingredient import Ingredient, check_number, make_plain
 
 _ROUNDING = 1e-9  # how far below its lower bound a value may lie before that is an error, relative to its size
 
@@ -17,7 +16,7 @@ _ROUNDING = 1e-9  # how far below its lower bound a value may lie before that is
 def largest_tried(context, q, counts):
     """The largest value among tried actions; NaN if none was tried."""
     top = -math.inf
-    for a in range(int(context[abi.ACTIONS])):
+    for a in range(context.actions):
         value = q[a]  # read whether it counts or not: a branch could only be guessed
         value = value if counts[a] > 0 else -math.inf
         top = value if value > top else top
@@ -28,7 +27,7 @@ def largest_tried(context, q, counts):
 def mean_over_visits(context, visits, q, counts, printed):
     """Sum N(s,a) Q(s,a) / sum N(s,a), or over N(s) as the paper prints it."""
     total, count = 0.0, 0
-    for a in range(int(context[abi.ACTIONS])):
+    for a in range(context.actions):
         total += counts[a] * q[a]
         count += counts[a]
     return total / (visits if printed else count)
@@ -58,13 +57,13 @@ def power_mean_backup(params, context, visits, q, counts, variance, value, targe
         return largest_tried(context, q, counts)
     if p == 1.0:
         return mean_over_visits(context, visits, q, counts, printed)
-    low = context[abi.LOWER]
+    low = context.lower
     top = largest_tried(context, q, counts) - low
     slack = _ROUNDING * max(1.0, abs(low))
     if top <= 0.0:
         return low if low < 0.0 or top >= -slack else math.nan
     total, count = 0.0, 0
-    for a in range(int(context[abi.ACTIONS])):
+    for a in range(context.actions):
         if counts[a] > 0:
             above = q[a] - low
             if above < -slack and low == 0.0:
@@ -81,8 +80,8 @@ def cautious_backup(params, context, visits, q, counts, variance, value, target)
     var(s,a) that of the targets.  params: kappa.
     """
     best = mean_over_visits(context, visits, q, counts, False)
-    prior = context[abi.ROOT_VARIANCE]
-    for a in range(int(context[abi.ACTIONS])):
+    prior = context.root_variance
+    for a in range(context.actions):
         n = counts[a]
         if n > 0:
             spread = (prior + n * variance[a]) / (n + 1.0)

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.search.ingredients import make_plain
+from gymnasium_gsp.search.ingredients.ingredient import make_plain
 
 DEFAULT_HORIZON = 200  # steps looked ahead where no time limit is known
 DEFAULT_DISCOUNT = 0.99  # where no time limit is known; with one, rewards are not discounted
@@ -64,3 +64,29 @@ class AdaptiveHorizon:
 
 
 Horizon = StepsLeft | FixedHorizon | AdaptiveHorizon
+
+
+def split_budget(steps: int, discount: float) -> tuple[int, int]:
+    """Return (M, L): the most trajectories of L steps that `steps` steps pay for.
+
+    L(M) = max(1, ceil(log M / (2 log 1/discount))): the rule of OLOP (Bubeck and Munos 2010, section 3), with the
+    constants of Leurent's rl-agents.
+    """
+
+    def length(trajectories: int) -> int:
+        return AdaptiveHorizon().steps(None, discount, trajectories)
+
+    low, high = 1, 2
+    while high * length(high) <= steps:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if middle * length(middle) <= steps else (low, middle)
+    return low, length(low)
+
+
+def planned_trajectories(simulations: int | None, model_steps: int | None, discount: float) -> int | None:
+    """Return how many trajectories a budget stands for; None if it is neither in simulations nor in model steps."""
+    paid = None if model_steps is None else split_budget(model_steps, discount)[0]
+    known = [number for number in (paid, simulations) if number is not None]
+    return min(known) if known else None

@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 from numba import njit
 
-from gymnasium_gsp.abi import signatures as abi
-from gymnasium_gsp.abi.signatures import below, scratch
+from gymnasium_gsp.abi.context import is_legal, legal_mask, scratch
+from gymnasium_gsp.abi.stream import below
 from gymnasium_gsp.errors import RecipeError, unknown_name
-from gymnasium_gsp.search.ingredients import Ingredient, check_number, make_plain
+from gymnasium_gsp.search.ingredients.ingredient import Ingredient, check_number, make_plain
 
 Scale = Literal["raw", "range"]
 
@@ -19,18 +19,11 @@ _FOURTH_ROOTS = np.sqrt(np.sqrt(np.arange(1024.0)))
 
 
 @njit
-def is_legal(context, action):
-    """Whether the mask of this node allows an action."""
-    return context[abi.MASKED] == 0.0 or context[abi.CONTEXT_SIZE + action] != 0.0
-
-
-@njit
 def pick_untried(context, counts, rng):
     """One of the legal actions never tried at this node, each equally likely; -1 if all were tried."""
-    actions, masked = int(context[abi.ACTIONS]), context[abi.MASKED] != 0.0
-    untried = 0
+    actions, untried = context.actions, 0
     for action in range(actions):
-        untried += counts[action] == 0 and (not masked or context[abi.CONTEXT_SIZE + action] != 0.0)
+        untried += counts[action] == 0 and is_legal(context, action)
     if untried == 0:
         return -1
     choice = below(rng, untried)
@@ -45,12 +38,12 @@ def pick_untried(context, counts, rng):
 @njit
 def pick_best(context, scores, rng):
     """The legal action with the largest score, ties at random."""
-    masked = context[abi.MASKED] != 0.0
+    masked = context.masked != 0
     if masked:
         return pick_drawing(context, scores, masked, rng)
     # Which action is best nobody can predict, so a first look has no branches; mostly it meets no ties.
     best, top, tied = 0, scores[0], False
-    for action in range(1, int(context[abi.ACTIONS])):
+    for action in range(1, context.actions):
         score = scores[action]
         larger = score > top
         tied |= not (larger | (score < top))
@@ -63,9 +56,9 @@ def pick_best(context, scores, rng):
 def pick_drawing(context, scores, masked, rng):
     """The same, with a draw at each tie with the largest score so far."""
     best, top, ties = -1, -math.inf, 0
-    for action in range(int(context[abi.ACTIONS])):
+    for action in range(context.actions):
         score = scores[action]
-        if score < top or (masked and context[abi.CONTEXT_SIZE + action] == 0.0):
+        if score < top or (masked and legal_mask(context)[action] == 0.0):
             continue
         if score > top or best < 0:
             best, top, ties = action, score, 1
@@ -77,6 +70,37 @@ def pick_drawing(context, scores, masked, rng):
 
 
 @njit
+def pick_tried(context, q, counts, rng):
+    """Return the legal action with the largest value among those tried, ties at random; -1 if none was tried."""
+    best, ties = -1, 0
+    for action in range(context.actions):
+        if counts[action] == 0 or not is_legal(context, action):
+            continue
+        if best < 0 or q[action] > q[best]:
+            best, ties = action, 1
+        elif q[action] == q[best]:
+            ties += 1
+            if below(rng, ties) == 0:
+                best = action
+    return best
+
+
+@njit
+def pick_any(context, rng):
+    """Return one of the legal actions, each equally likely."""
+    actions, legal = context.actions, 0
+    for action in range(actions):
+        legal += is_legal(context, action)
+    choice = below(rng, legal)
+    for action in range(actions):
+        if is_legal(context, action):
+            if choice == 0:
+                return action
+            choice -= 1
+    return -1
+
+
+@njit
 def fourth_root(n):
     """Two square roots, looked up where n is small: one after the other is what a selection would wait for longest."""
     return _FOURTH_ROOTS[n] if n < len(_FOURTH_ROOTS) else math.sqrt(math.sqrt(float(n)))
@@ -85,7 +109,7 @@ def fourth_root(n):
 @njit
 def bonus_scale(params, context):
     """The exploration constant: raw, or times the observed range of returns."""
-    return params[0] * context[abi.RANGE] if params[1] != 0.0 else params[0]
+    return params[0] * context.range if params[1] != 0.0 else params[0]
 
 
 def ucb1_select(params, context, visits, q, counts, rng):
@@ -95,7 +119,7 @@ def ucb1_select(params, context, visits, q, counts, rng):
         return action
     scores = scratch(context)
     factor = bonus_scale(params, context) * math.sqrt(math.log(float(visits)))
-    for a in range(int(context[abi.ACTIONS])):
+    for a in range(context.actions):
         scores[a] = q[a] + factor / math.sqrt(float(max(counts[a], 1)))
     return pick_best(context, scores, rng)
 
@@ -109,7 +133,7 @@ def polynomial_select(params, context, visits, q, counts, rng):
     action = pick_untried(context, counts, rng)
     if action >= 0:
         return action
-    actions, depths = int(context[abi.ACTIONS]), int(params[2])
+    actions, depths = context.actions, int(params[2])
     scores = scratch(context)
     factor = bonus_scale(params, context)
     if depths == 0:
@@ -117,7 +141,7 @@ def polynomial_select(params, context, visits, q, counts, rng):
         for a in range(actions):
             scores[a] = q[a] + factor / math.sqrt(float(max(counts[a], 1)))
     else:
-        depth = min(int(context[abi.DEPTH]), depths - 1)
+        depth = min(context.depth, depths - 1)
         factor *= float(visits) ** params[3 + 2 * depth]
         exponent = params[4 + 2 * depth]
         for a in range(actions):
@@ -132,17 +156,16 @@ def greedy_select(params, context, visits, q, counts, rng):
 
 
 def uniform_select(params, context, visits, q, counts, rng):
-    """Any legal action, each equally likely."""
-    actions, legal = int(context[abi.ACTIONS]), 0
-    for a in range(actions):
-        legal += is_legal(context, a)
-    choice = below(rng, legal)
-    for a in range(actions):
-        if is_legal(context, a):
-            if choice == 0:
-                return a
-            choice -= 1
-    return -1
+    """Return any legal action, each equally likely."""
+    return pick_any(context, rng)
+
+
+def balanced_select(params, context, visits, q, counts, rng):
+    """Return the legal action tried least."""
+    scores = scratch(context)
+    for a in range(context.actions):
+        scores[a] = -float(counts[a])
+    return pick_best(context, scores, rng)
 
 
 def check_scale(scale: str) -> None:
@@ -290,3 +313,11 @@ class Uniform(Ingredient):
 
     kind = "select"
     function = staticmethod(uniform_select)
+
+
+@dataclass(frozen=True)
+class Balanced(Ingredient):
+    """The action tried least, ties at random."""
+
+    kind = "select"
+    function = staticmethod(balanced_select)

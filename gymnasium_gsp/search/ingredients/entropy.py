@@ -16,11 +16,11 @@ from typing import Literal
 
 from numba import njit
 
-from gymnasium_gsp.abi import signatures as abi
-from gymnasium_gsp.abi.signatures import notes, scratch, uniform
+from gymnasium_gsp.abi.context import UNKNOWN, is_legal, notes, scratch
+from gymnasium_gsp.abi.stream import uniform
 from gymnasium_gsp.errors import RecipeError, unknown_name
-from gymnasium_gsp.search.ingredients import Ingredient, check_number, make_plain
-from gymnasium_gsp.search.selection import Scale, check_scale, is_legal, pick_untried
+from gymnasium_gsp.search.ingredients.ingredient import Ingredient, check_number, make_plain
+from gymnasium_gsp.search.ingredients.selection import Scale, check_scale, pick_untried
 
 Regulariser = Literal["shannon", "relative", "tsallis"]
 
@@ -34,19 +34,19 @@ _REGULARISER, _TEMPERATURE, _BY_RANGE, _OWN = range(4)
 @njit
 def temperature(params, context):
     """The temperature: raw, or times the observed range of returns."""
-    return params[_TEMPERATURE] * (context[abi.RANGE] if params[_BY_RANGE] != 0.0 else 1.0)
+    return params[_TEMPERATURE] * (context.range if params[_BY_RANGE] != 0.0 else 1.0)
 
 
 @njit
 def reference_mass(context, counts):
     """What the reference gives to the tried actions: the parent's policy on this trajectory, 0 where there is none."""
-    depth = int(context[abi.DEPTH])
+    depth = context.depth
     if depth == 0:
         return 0.0
     reference, mass = notes(context, depth - 1), 0.0
-    if reference[0] == abi.UNKNOWN:
+    if reference[0] == UNKNOWN:
         return 0.0
-    for a in range(int(context[abi.ACTIONS])):
+    for a in range(context.actions):
         if counts[a] > 0:
             mass += reference[a]
     return mass
@@ -55,7 +55,7 @@ def reference_mass(context, counts):
 @njit
 def exponential_policy(context, relative, t, q, counts, tried, policy):
     """Write pi of the first two regularisers, 0 for untried actions, and return V; w is uniform without a parent's."""
-    actions, mass, top = int(context[abi.ACTIONS]), 0.0, -math.inf
+    actions, mass, top = context.actions, 0.0, -math.inf
     if relative:
         mass = reference_mass(context, counts)
     for a in range(actions):
@@ -63,7 +63,7 @@ def exponential_policy(context, relative, t, q, counts, tried, policy):
         if counts[a] > 0:
             policy[a] = 1.0 / tried if relative else 1.0
             if mass > 0.0:
-                policy[a] = notes(context, int(context[abi.DEPTH]) - 1)[a] / mass
+                policy[a] = notes(context, context.depth - 1)[a] / mass
             if policy[a] > 0.0:
                 top = max(top, q[a])
     total = 0.0
@@ -83,7 +83,7 @@ def sparse_policy(context, t, q, counts, policy):
     z is taken relative to the largest q, so c is at least -1 and no square overflows.  The support is found by
     leaving out what lies below the threshold of those that remain (Michelot 1986), which needs no sorting.
     """
-    actions, top = int(context[abi.ACTIONS]), -math.inf
+    actions, top = context.actions, -math.inf
     for a in range(actions):
         if counts[a] > 0:
             top = max(top, q[a])
@@ -109,10 +109,10 @@ def sparse_policy(context, t, q, counts, policy):
 def soft_policy(params, context, q, counts, policy):
     """Write pi over the tried actions to `policy` and return V; without any, `policy` is marked UNKNOWN and V NaN."""
     tried = 0
-    for a in range(int(context[abi.ACTIONS])):
+    for a in range(context.actions):
         tried += counts[a] > 0
     if tried == 0:
-        policy[0] = abi.UNKNOWN
+        policy[0] = UNKNOWN
         return math.nan
     t = temperature(params, context)
     if params[_REGULARISER] == TSALLIS:
@@ -124,7 +124,7 @@ def soft_policy(params, context, q, counts, policy):
 def constant_bias(params, context, counts):
     """By how much V exceeds q where all tried actions have the same q."""
     tried = 0
-    for a in range(int(context[abi.ACTIONS])):
+    for a in range(context.actions):
         tried += counts[a] > 0
     if params[_REGULARISER] == SHANNON:
         return temperature(params, context) * math.log(float(tried))
@@ -139,13 +139,13 @@ def entropy_mixed_select(params, context, visits, q, counts, rng):
     params: regulariser, temperature, whether it is scaled by the range, epsilon, whether lambda has the factor |A|.
     The policy is left in the notes of this depth, where the next node of the trajectory finds its reference.
     """
-    policy = notes(context, int(context[abi.DEPTH]))
+    policy = notes(context, context.depth)
     action = pick_untried(context, counts, rng)
     if action < 0 or params[_REGULARISER] == RELATIVE:
         soft_policy(params, context, q, counts, policy)
     if action >= 0:
         return action
-    actions, legal, total = int(context[abi.ACTIONS]), 0, 0
+    actions, legal, total = context.actions, 0, 0
     for a in range(actions):
         if is_legal(context, a):
             legal += 1

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gymnasium_gsp.abi.compilation import compiled_pointer
-from gymnasium_gsp.abi.pointers import SIGNATURES, Pointer, resolve
+from gymnasium_gsp.abi.pointers import Pointer, resolve
+from gymnasium_gsp.abi.signatures import SIGNATURES
 from gymnasium_gsp.errors import RecipeError, unknown_name
 
 

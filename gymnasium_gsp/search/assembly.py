@@ -1,0 +1,246 @@
+"""From a recipe and a model to the records that tell the compiled loop what to run."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gymnasium_gsp.abi.pointers import Pointer
+from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.models.model import Model
+from gymnasium_gsp.search.frame import (
+    AT_THE_SWITCH,
+    BEST_VALUE,
+    BY_ACTIONS,
+    BY_CONSTANT,
+    BY_FUNCTION,
+    BY_PATH,
+    BY_ROLLOUT,
+    BY_SAMPLED_TREE,
+    BY_STATE,
+    BY_STATE_ELAPSED,
+    CHILD_VALUE,
+    FIRST_KEY,
+    INTERVAL,
+    LEAF,
+    MOST_VISITS,
+    NO_LIMIT,
+    ON_THE_TRAIL,
+    PRESENT_VALUES,
+    PROGRAM,
+    RUNNING_MEAN,
+    SAMPLED_RETURN,
+    WHOLE_PATH,
+)
+from gymnasium_gsp.search.ingredients.evaluation import Constant, Heuristic, PythonValue, Rollout, SampledTree
+from gymnasium_gsp.search.ingredients.horizon import DEFAULT_HORIZON
+from gymnasium_gsp.search.ingredients.ingredient import Ingredient
+from gymnasium_gsp.search.ingredients.optimism import Optimism
+from gymnasium_gsp.search.recipe import Recipe, Sweep
+
+_CODES = {
+    "key": {"state": BY_STATE, "state_elapsed": BY_STATE_ELAPSED, "path": BY_PATH, "actions": BY_ACTIONS},
+    "target": {"return": SAMPLED_RETURN, "value": CHILD_VALUE},
+    "estimator": {"running": RUNNING_MEAN, "current": PRESENT_VALUES},
+    "expansion": {"leaf": LEAF, "path": WHOLE_PATH},
+    "learning": {"on_the_trail": ON_THE_TRAIL, "at_the_switch": AT_THE_SWITCH},
+    "recommendation": {"best_value": BEST_VALUE, "most_visits": MOST_VISITS},
+}
+
+
+@dataclass(frozen=True)
+class ValueRange:
+    """What a model declares about rewards, and what follows for values.
+
+    Attributes:
+        low, high: smallest and largest reward of one step.
+        bottom, top: smallest and largest discounted sum of at least one reward, ended whenever.
+    """
+
+    low: float
+    high: float
+    bottom: float
+    top: float
+
+
+@dataclass
+class Assembly:
+    """A recipe bound to a model.
+
+    Attributes:
+        program: (1,) PROGRAM.
+        params: float64, the ingredients' parameters, then lower bounds per depth.
+        pointers: everything that is called, kept alive here.
+        needs_gil: whether any of it runs Python code.
+        smallest_reward: lower bound on one reward, at most 0.
+        by_state: whether nodes are shared between depths, so that one bound must serve all.
+        values: the range of values; None for a recipe without optimism.
+    """
+
+    program: NDArray[np.void]
+    params: NDArray[np.float64]
+    pointers: list[Pointer]
+    needs_gil: bool
+    smallest_reward: float
+    by_state: bool
+    values: ValueRange | None
+    _bounds_for: tuple[int, int | None, float] | None = field(default=None, init=False)
+
+    def with_lower_bounds(self, depth: int, steps_left: int | None, discount: float) -> NDArray[np.float64]:
+        """Return the parameters, ending in the lower bound on the remaining return at depths 0 .. depth + 1.
+
+        L(h) = smallest reward * (1 + discount + ... ) over the steps left at h; for state keys, L(0) everywhere.
+        """
+        wanted, first = (depth, steps_left, discount), int(self.program["lower_bounds"][0])
+        enough = len(self.params) >= first + depth + 2
+        if enough and (self.smallest_reward == 0.0 or self._bounds_for == wanted):
+            return self.params
+        bounds = np.zeros(depth + 2)
+        if self.smallest_reward < 0.0:
+            end = max(depth, DEFAULT_HORIZON) if steps_left is None else steps_left
+            left = np.maximum(end - np.arange(depth + 2), 0)
+            annuity = left if discount == 1.0 else (1.0 - discount**left) / (1.0 - discount)
+            bounds = self.smallest_reward * (np.full(depth + 2, annuity[0]) if self.by_state else annuity)
+        self.params = np.concatenate([self.params[:first], bounds])
+        self._bounds_for = wanted
+        return self.params
+
+
+class _Assembler:
+    """The parts of an assembly while it is put together."""
+
+    def __init__(self, model: Model) -> None:
+        self.program = np.zeros(1, PROGRAM)
+        self.params: list[float] = []
+        self.pointers: list[Pointer] = []
+        self.install_pointer("step", model.step_pointer)
+        if model.legal_pointer is not None:
+            self.install_pointer("legal", model.legal_pointer)
+
+    def install_pointer(self, slot: str, pointer: Pointer) -> None:
+        """Let the program call a function."""
+        self.pointers.append(pointer)
+        self.program[slot] = pointer.address
+
+    def install_params(self, slot: str, params: tuple[float, ...]) -> None:
+        """Let the program hand these numbers to the function of a slot."""
+        self.program[f"{slot}_params"] = len(self.params)
+        self.params.extend(params)
+
+    def install(self, slot: str, ingredient: Ingredient) -> None:
+        """Let the program call an ingredient."""
+        self.install_pointer(slot, ingredient.pointer())
+        self.install_params(slot, ingredient.params())
+
+    def install_evaluation(self, recipe: Recipe, model: Model) -> None:
+        """Let the program value leaves."""
+        evaluation, kind = recipe.evaluation, BY_FUNCTION
+        self.program["rollout_steps"] = NO_LIMIT
+        if isinstance(evaluation, Rollout):
+            kind = BY_ROLLOUT
+            if evaluation.steps is not None:
+                self.program["rollout_steps"] = evaluation.steps
+            if evaluation.policy is not None:
+                self.install("policy", evaluation.policy)
+            elif model.rollout_pointer is not None:  # a whole playout in one call
+                kind = BY_FUNCTION
+                self.install_pointer("value", model.rollout_pointer)
+        elif isinstance(evaluation, Constant):
+            kind = BY_CONSTANT
+            self.install_params("value", (evaluation.value,))
+        elif isinstance(evaluation, SampledTree):
+            kind = BY_SAMPLED_TREE
+            if model.keys is not None:
+                raise RecipeError(
+                    "sparse sampling draws from a state several times, and a simulator can only be restored at the "
+                    "root: plan with a compiled or tabular model, or with another algorithm"
+                )
+            self.install_params("value", (float(evaluation.width), float(evaluation.depth)))
+        elif isinstance(evaluation, Heuristic):
+            self.install("value", evaluation.ingredient())
+        elif isinstance(evaluation, PythonValue):
+            self.install_pointer("value", evaluation.bind(model.width))
+        self.program["evaluation"] = kind
+
+    def install_optimism(self, optimism: Optimism, actions: int) -> None:
+        """Let the program keep bounds; their parameters depend on the budget and come with each decision."""
+        self.install_pointer("bound", optimism.pointer())
+        self.install_params("bound", optimism.bound_params(actions, None))
+
+    def lay_out_rows(self, model: Model, recipe: Recipe) -> None:
+        """Say where counts, values, edge heads and variances stand in a node's row."""
+        program, intervals = self.program, recipe.optimism is not None
+        program["actions"], program["width"] = model.actions, model.width
+        program["key_size"] = 0 if recipe.key == "actions" else model.key_size
+        cell = FIRST_KEY + int(program["key_size"][0])
+        for place, cells, wanted in (
+            ("counts_at", model.actions, True),
+            ("q_at", model.actions, True),
+            ("heads_at", model.actions, program["edges_kept"][0]),
+            ("variance_at", model.actions, program["variance_kept"][0]),
+            ("interval_at", INTERVAL.itemsize // 8, intervals),
+        ):
+            program[place] = cell
+            cell += cells if wanted else 0
+        program["stride"] = cell
+        program["lower_bounds"] = len(self.params)
+
+
+def assemble(model: Model, recipe: Recipe) -> Assembly:
+    """Bind a recipe, whose key is settled, to a model: compile or load what it calls, and lay out the rows.
+
+    Raises:
+        RecipeError: if recipe and model do not fit.
+    """
+    values = None if recipe.optimism is None else value_range(model, recipe.optimism, recipe.discount or 0.0)
+    parts = _Assembler(model)
+    program, decision = parts.program, recipe.decision
+    for slot, codes in _CODES.items():
+        program[slot] = codes[getattr(recipe, slot)]
+    program["edges_kept"] = recipe.needs_edges
+    program["variance_kept"] = recipe.keep_variance or recipe.backup.needs_variance or recipe.optimism is not None
+    if recipe.optimism is None:
+        parts.install("select", recipe.selection)
+        parts.install("root_select", recipe.root_selection or recipe.selection)
+        parts.install("backup", recipe.backup)
+        parts.install_evaluation(recipe, model)
+    else:
+        parts.install_optimism(recipe.optimism, model.actions)
+        program["rewards_apart"] = recipe.optimism.rewards_apart
+    if isinstance(decision, Sweep):
+        program["sweep"] = 1
+        if decision.backup is not None or recipe.estimator == "running":
+            parts.install("decision_backup", decision.backup or recipe.backup)
+    parts.lay_out_rows(model, recipe)
+    if recipe.optimism is not None and values is not None:
+        program["accuracy"] = recipe.propagation.accuracy * ((values.high - values.low) or 1.0)
+        program["rounding"] = recipe.optimism.rounding * (values.top - values.bottom)
+    return Assembly(
+        program=program,
+        params=np.array(parts.params, np.float64),
+        pointers=parts.pointers,
+        needs_gil=any(pointer.needs_gil for pointer in parts.pointers),
+        smallest_reward=0.0 if model.reward_bounds is None else min(0.0, model.reward_bounds[0]),
+        by_state=recipe.key == "state",
+        values=values,
+    )
+
+
+def value_range(model: Model, optimism: Optimism, discount: float) -> ValueRange:
+    """Return the range of rewards and values that a model's declared reward bounds leave.
+
+    Raises:
+        RecipeError: if it declares none.
+    """
+    if model.reward_bounds is None:
+        raise RecipeError(
+            f"{model.name} declares no reward bounds, and bounds on values are built on them: give "
+            "reward_bounds=(smallest, largest) of one step, to its CompiledModel or, in an environment, to make_agent"
+        )
+    low, high = map(float, model.reward_bounds)
+    if not np.isfinite([low, high]).all():
+        raise RecipeError(f"{model.name}: reward_bounds must be finite, not {model.reward_bounds!r}")
+    if optimism.zero_is_a_reward:
+        low, high = min(low, 0.0), max(high, 0.0)
+    lasting = 1.0 / (1.0 - discount)
+    return ValueRange(low, high, low * (lasting if low < 0.0 else 1.0), high * (lasting if high > 0.0 else 1.0))

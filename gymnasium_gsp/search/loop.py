@@ -1,0 +1,118 @@
+"""The one compiled loop: enter the root, look at the limits, run a simulation, count it; over and over.
+
+Every algorithm and every model runs through `run_simulations`; what differs stands in the program's fields and behind
+its addresses.  Nothing here raises: a call ends with one of the statuses of `frame`, and the front turns those into
+errors.
+"""
+
+from numba import njit, types
+
+from gymnasium_gsp.search.frame import (
+    ADD_WHILE_ROOM,
+    DONE,
+    FULL,
+    GROWING,
+    NO_ROOM_FOR_ROOT,
+    OUT_OF_NODES,
+    OUT_OF_STEPS,
+    OUTCOME_CELLS,
+    RAISED,
+    WRONG_DRAWS,
+    interval_of,
+    make_frame,
+)
+from gymnasium_gsp.search.graph import enter_root
+from gymnasium_gsp.search.intervals import set_up
+from gymnasium_gsp.search.optimistic import simulate_optimistically
+from gymnasium_gsp.search.trial import simulate
+
+_INVERSE_OF_INCREMENT = types.uint64(0xF1DE83E19937733D)  # of 0x9E3779B97F4A7C15, modulo 2**64
+
+
+@njit
+def limit_reached(frame):
+    """Return which limit forbids another simulation; DONE if none does."""
+    if frame.tally.model_steps >= frame.program.step_limit:
+        return OUT_OF_STEPS
+    if frame.tally.new_nodes >= frame.program.node_limit:
+        return OUT_OF_NODES
+    return DONE
+
+
+@njit
+def is_full(frame):
+    """Return whether the front should see to the room before another simulation starts."""
+    program, tally = frame.program, frame.tally
+    if program.bound != 0 and OUTCOME_CELLS * (tally.widest + program.longest + 1) > program.scratch_capacity:
+        return True
+    if program.growth == ADD_WHILE_ROOM:
+        return False
+    needed = program.longest if program.growth == GROWING else 1
+    if tally.nodes + needed > program.row_capacity:
+        return True
+    # With intervals a step can add an edge to the next node and one back.
+    edges = 2 * needed if program.bound != 0 and program.growth == GROWING else needed
+    return program.edges_kept != 0 and tally.edges + edges > program.edge_capacity
+
+
+@njit
+def draws_are_fixed(tally, words, steps):
+    """Return whether the model drew as many values a step as ever; the first simulation says how many that is."""
+    draws = types.int64(words * _INVERSE_OF_INCREMENT)
+    if steps == 0:
+        return draws == 0
+    if tally.draws < 0:
+        tally.draws = draws // steps
+    return draws == tally.draws * steps
+
+
+@njit
+def count_simulation(frame, status, words, steps):
+    """Count a simulation that came through, or return what went wrong.
+
+    Args:
+        frame: the search.
+        status: what the simulation ended with.
+        words: where the model's stream stood before it.
+        steps: model steps before it.
+    """
+    if frame.context.in_flight != 0:
+        return RAISED
+    if status != DONE:
+        return status
+    # Steps that a value function made by itself drew from a stream of its own.
+    steps = frame.tally.model_steps - steps - frame.context.extra_steps
+    if not draws_are_fixed(frame.tally, frame.model_rng[0] - words, steps):
+        return WRONG_DRAWS
+    frame.tally.simulations += 1
+    return DONE
+
+
+def run_simulations(arrays, enter):
+    """Run simulations until a limit of the program is reached, or something goes wrong; returns the status.
+
+    Args:
+        arrays: the search's `Arrays`.
+        enter: whether this is the first call of a decision, so that the root must be looked up.
+    """
+    frame = make_frame(arrays)
+    optimistic = frame.program.bound != 0
+    if enter:
+        if enter_root(frame) != DONE:
+            return NO_ROOM_FOR_ROOT
+        if optimistic and interval_of(frame, frame.tally.root).order == 0:
+            set_up(frame, frame.tally.root)
+    while frame.tally.simulations < frame.program.simulation_limit:
+        limit = limit_reached(frame)
+        if limit != DONE:
+            return limit
+        if is_full(frame):
+            return FULL
+        frame.context.extra_steps = 0
+        frame.context.simulation = frame.tally.simulations
+        words, steps = frame.model_rng[0], frame.tally.model_steps
+        status = simulate_optimistically(frame) if optimistic else simulate(frame)
+        status = count_simulation(frame, status, words, steps)
+        if status != DONE:
+            return status
+    return DONE

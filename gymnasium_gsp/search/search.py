@@ -1,0 +1,427 @@
+"""The front of the search: binds a model and a recipe to the compiled loop and runs it in chunks.
+
+Chunks give wall-clock budgets, Ctrl-C, progress reports and growth; they change no result.
+"""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gymnasium_gsp.abi.compilation import compiled_entry
+from gymnasium_gsp.abi.context import ABI_VERSION, CONTEXT_DTYPE, CONTEXT_SIZE, context_length
+from gymnasium_gsp.abi.interrupts import Interrupts
+from gymnasium_gsp.abi.memory import address
+from gymnasium_gsp.errors import PlanningError, RecipeError
+from gymnasium_gsp.models.model import Model
+from gymnasium_gsp.search.assembly import assemble
+from gymnasium_gsp.search.budget import Budget, Progress, SearchResult
+from gymnasium_gsp.search.decide import decide
+from gymnasium_gsp.search.failures import failure_message
+from gymnasium_gsp.search.frame import (
+    ADD_WHILE_ROOM,
+    DONE,
+    EDGE,
+    FULL,
+    GROWING,
+    HOP,
+    LAST_ROOM,
+    MOVED_ON,
+    NO_LIMIT,
+    NO_ROOM_FOR_ROOT,
+    OUT_OF_NODES,
+    OUT_OF_STEPS,
+    RESTARTED,
+    SAME_ROOT,
+    STEP_FAILED,
+    TALLY,
+    Arrays,
+    interval_of,
+    make_frame,
+    named,
+    stats_of,
+)
+from gymnasium_gsp.search.graph import find
+from gymnasium_gsp.search.ingredients.evaluation import SampledTree
+from gymnasium_gsp.search.ingredients.horizon import DEFAULT_HORIZON, planned_trajectories
+from gymnasium_gsp.search.loop import run_simulations
+from gymnasium_gsp.search.recipe import Recipe
+from gymnasium_gsp.search.sampled_tree import LEVEL_CELLS
+from gymnasium_gsp.search.store import MEMORY, SMALLEST, SMALLEST_MEMORY, Store
+
+CHUNK_SECONDS = 0.005  # how long a chunk should take
+STALE = 1000  # simulations without a new node after which a budget in nodes alone may end
+SPARE_KEYS = 4096  # keys of a simulator's states that may be held beyond twice the nodes
+
+OnProgress = Callable[[Progress], object]
+"""Called between chunks of a search; a true answer stops it."""
+
+
+class Search:
+    """A recipe bound to a model, with the graph that lives from decision to decision.
+
+    Attributes:
+        model, recipe: what was bound; the recipe is settled.
+        program, tally, context: the records of the compiled loop, fields as attributes.
+        rng: (2,) uint64, the stream of the search's own choices and that of the model.
+        store: every array.
+        chunk: simulations in the next chunk; adapted to take about CHUNK_SECONDS.
+        loop_seconds: how much of the last decision was spent inside the compiled loop.
+
+    Args:
+        model: what to plan in.
+        recipe: how.
+        timed: whether the number of steps left will be known at each decision.
+        max_nodes: cap on stored nodes; None for what fits into `memory`.
+        memory: bytes that the graph may take.
+        first_rows: rows to start with; changes no result.
+
+    Raises:
+        RecipeError: if recipe and model do not fit, or a limit makes no sense.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        recipe: Recipe,
+        timed: bool,
+        max_nodes: int | None = None,
+        memory: int = MEMORY,
+        first_rows: int = SMALLEST,
+    ) -> None:
+        if not hasattr(model, "step_pointer"):
+            raise RecipeError(
+                "a model is a CompiledModel, or what tabular_model() or an environment's compiled_model() returns, not "
+                f"{model!r}"
+            )
+        if not isinstance(recipe, Recipe):
+            raise RecipeError(f"a recipe is a value of Recipe, not {recipe!r}")
+        check_room(max_nodes, memory)
+        self.model, self.recipe = model, recipe.settled(timed)
+        self.discount = float(self.recipe.discount or 0.0)
+        self._assembly = assemble(model, self.recipe)
+        self.rng = np.zeros(2, np.uint64)
+        arrays = Arrays(
+            program=self._assembly.program,
+            tally=np.zeros(1, TALLY),
+            context=np.zeros(context_length(model.actions, 0))[:CONTEXT_SIZE].view(CONTEXT_DTYPE),
+            params=self._assembly.params,
+            model_params=model.params,
+            rows=np.zeros(0, np.int64),
+            table=np.zeros(0, np.int64),
+            edges=np.zeros(0, EDGE),
+            trail=np.zeros(0, HOP),
+            states=np.zeros(2 * model.width, np.int64),
+            rng=self.rng,
+            scratch=np.zeros(1),
+        )
+        self.program, self.tally, self.context = named(arrays.program), named(arrays.tally), named(arrays.context)
+        self.tally.draws = -1
+        self.store = Store(arrays, max_nodes, memory, first_rows)
+        self._compiled = not self._assembly.needs_gil
+        self._run_simulations = compiled_entry(run_simulations, self._compiled)
+        self._decide = compiled_entry(decide, self._compiled)
+        self._interrupts = Interrupts()
+        if model.keys is not None and max_nodes is None:  # they live and die with the graph
+            beside = 2 * model.keys.bytes_each()  # as many keys as twice the nodes, see `_run`
+            self.store.max_nodes = max(1, memory // (self.store.bytes_per_node + beside))
+        self.chunk = 1
+        self.loop_seconds = 0.0
+        self._simulation_seconds, self._sweep_seconds = 1e-6, 1e-7  # estimates, replaced by what is measured
+        self.begin_episode()
+
+    def seed(self, words: NDArray[np.uint64]) -> None:
+        """Set both streams, that of the search's own choices and that of the model."""
+        self.rng[:] = words
+
+    def begin_episode(self) -> None:
+        """Forget the graph and the statistics of the last episode."""
+        self.store.forget()
+        self.store.arrays.context[:] = np.zeros(1, CONTEXT_DTYPE)
+        context, values = self.context, self._assembly.values
+        context.version = ABI_VERSION
+        context.discount = self.discount
+        context.actions = self.model.actions
+        context.masked = int(self.program.legal != 0)
+        context.range = 1.0
+        if values is not None:
+            context.lowest_reward, context.highest_reward = values.low, values.high
+            context.bottom, context.top = values.bottom, values.top
+
+    def plan(
+        self,
+        cells: NDArray[np.int64],
+        budget: Budget,
+        elapsed: int = 0,
+        steps_left: int | None = None,
+        same_root: bool = False,
+        on_progress: OnProgress | None = None,
+    ) -> SearchResult:
+        """Search from a state and recommend an action.
+
+        Args:
+            cells: (width,) int64, the state.
+            budget: what may be spent.
+            elapsed: steps since the start of the episode.
+            steps_left: steps until the time limit; None if there is none.
+            same_root: whether nothing has happened since the last decision.
+            on_progress: called between chunks; a true answer stops the search.
+
+        Raises:
+            PlanningError: if the model or an ingredient failed; the graph is then forgotten.
+        """
+        begun = time.perf_counter()
+        if steps_left is not None and steps_left <= 0:
+            return self._nothing_to_search(begun)
+        self._prepare(cells, budget, elapsed, steps_left, same_root)
+        try:
+            return self._result(begun, self._run(budget, begun, on_progress))
+        except BaseException:
+            self.begin_episode()
+            raise
+
+    def _prepare(
+        self, cells: NDArray[np.int64], budget: Budget, elapsed: int, steps_left: int | None, same_root: bool
+    ) -> None:
+        """Set the records to one decision."""
+        program, tally, context = self.program, self.tally, self.context
+        depth = self._limit_depth(budget, steps_left)
+        program.end = NO_LIMIT if steps_left is None else steps_left
+        program.rollout_end = max(depth, DEFAULT_HORIZON) if steps_left is None else NO_LIMIT
+        program.root_elapsed = elapsed
+        program.step_limit = NO_LIMIT if budget.model_steps is None else budget.model_steps
+        program.node_limit = NO_LIMIT if budget.nodes is None else budget.nodes
+        program.growth = GROWING
+        context.in_flight = 0
+        self.store.replace(params=self._assembly.with_lower_bounds(depth, steps_left, self.discount))
+        self._set_trajectories(budget)
+        self.store.arrays.states[: self.model.width] = cells
+        tally.simulations = tally.model_steps = tally.new_nodes = tally.capped = 0
+        if self.recipe.retention == "decision":
+            self.store.forget()
+        elif tally.root_change != RESTARTED:
+            tally.root_change = SAME_ROOT if same_root else MOVED_ON
+        if self.model.keys is not None and tally.root_change == RESTARTED:
+            self.model.keys.retain(cells[:1].tolist())
+
+    def _limit_depth(self, budget: Budget, steps_left: int | None) -> int:
+        """Set how many steps a simulation selects, with working memory for as many; returns it."""
+        recipe, actions, trajectories = self.recipe, self.model.actions, budget.simulations
+        if recipe.optimism is not None:
+            trajectories = planned_trajectories(budget.simulations, budget.model_steps, self.discount)
+        depth: int = recipe.horizon.steps(steps_left, self.discount, trajectories)
+        self.program.horizon = self.context.horizon = depth
+        self.program.longest = depth + 1
+        if isinstance(recipe.evaluation, SampledTree):
+            recipe.evaluation.check_cost(actions, steps_left, budget.model_steps)
+            self.store.reserve_scratch((recipe.evaluation.depth + 2) * (LEVEL_CELLS + self.model.width))
+        if len(self.store.arrays.trail) < depth + 2:
+            cells = np.zeros(context_length(actions, depth))
+            context = cells[:CONTEXT_SIZE].view(CONTEXT_DTYPE)
+            context[:] = self.store.arrays.context
+            self.store.replace(trail=np.zeros(depth + 2, HOP), context=context)
+            self.context = named(context)
+        return depth
+
+    def _set_trajectories(self, budget: Budget) -> None:
+        """Tell the ingredients how many simulations are planned.
+
+        Raises:
+            RecipeError: if bounds depend on it and the budget does not say.
+        """
+        optimism, trajectories = self.recipe.optimism, budget.simulations
+        if optimism is not None:
+            trajectories = planned_trajectories(budget.simulations, budget.model_steps, self.discount)
+            if trajectories is None and optimism.needs_trajectories:
+                raise RecipeError(
+                    "bounds that grow with log M are a function of the number of trajectories: give a budget in "
+                    "simulations or model steps beside the other limit"
+                )
+            params = optimism.bound_params(self.model.actions, trajectories)
+            first = int(self.program.bound_params)
+            self.store.arrays.params[first : first + len(params)] = params
+        self.context.budget = np.inf if trajectories is None else trajectories
+
+    def _run(self, budget: Budget, begun: float, on_progress: OnProgress | None) -> str:
+        """Run chunks until something ends the search; returns what did."""
+        program, tally, store, keys = self.program, self.tally, self.store, self.model.keys
+        limit = NO_LIMIT if budget.simulations is None else budget.simulations
+        deadline = None if budget.seconds is None else begun + budget.seconds
+        only_nodes = limit == NO_LIMIT and deadline is None and budget.model_steps is None
+        grown_at, grown = 0, 0
+        enter, dropped = True, False
+        self.loop_seconds = 0.0
+        while True:
+            before, chunk_begun = int(tally.simulations), time.perf_counter()
+            program.simulation_limit = min(limit, before + self._next_chunk(deadline, chunk_begun))
+            with self._interrupts:
+                status = self._run_simulations(store.arrays, enter)
+            self._interrupts.raise_interrupt()
+            now = time.perf_counter()
+            self.loop_seconds += now - chunk_begun
+            if status == NO_ROOM_FOR_ROOT:
+                self._make_root_room()
+                continue
+            enter = False
+            tally.root_change = SAME_ROOT
+            if status == FULL:
+                dropped = self._make_room(dropped)
+                continue
+            if status >= STEP_FAILED or self._interrupts.causes:
+                self._fail(status)
+            if keys is not None and len(keys) > 2 * tally.nodes + SPARE_KEYS:
+                keys.retain(store.first_key_cells().tolist())
+            done = int(tally.simulations)
+            self._adapt_chunk(done - before, now - chunk_begun)
+            if status == OUT_OF_STEPS:
+                return "model_steps"
+            if status == OUT_OF_NODES:
+                return "nodes"
+            if done >= limit:
+                return "simulations"
+            if deadline is not None and now >= deadline - self._decision_seconds():
+                return "seconds"
+            if tally.new_nodes > grown:
+                grown_at, grown = done, int(tally.new_nodes)
+            elif only_nodes and done > 2 * grown_at + STALE:
+                return "nodes"
+            if on_progress is not None and on_progress(
+                Progress(done, int(tally.model_steps), now - begun, int(tally.new_nodes))
+            ):
+                return "callback"
+
+    def _make_root_room(self) -> None:
+        """See to it that the root can be stored: by growth, by dropping the past, or by starting afresh."""
+        store = self.store
+        if store.make_room(1):
+            return
+        if self.tally.root >= 0:
+            store.drop_past()
+        if not store.make_room(1):
+            store.forget()
+
+    def _make_room(self, dropped: bool) -> bool:
+        """Grow; where that may not be, fill up, then drop the past once, then go on without adding.
+
+        Returns whether the past has been dropped in this decision.
+        """
+        program, store = self.program, self.store
+        if program.growth == GROWING:
+            if not store.make_room(int(program.longest)):
+                program.growth = LAST_ROOM
+        elif self.recipe.retention == "episode" and not dropped:
+            store.drop_past()
+            return True
+        else:
+            program.growth = ADD_WHILE_ROOM
+        return dropped
+
+    def _next_chunk(self, deadline: float | None, now: float) -> int:
+        """Simulations until the clock is looked at: no more than the time left allows, one where steps run Python."""
+        if deadline is None:
+            return self.chunk
+        if not self._compiled:
+            return 1
+        left = deadline - self._decision_seconds() - now
+        return max(1, min(self.chunk, int(left / self._simulation_seconds)))
+
+    def _decision_seconds(self) -> float:
+        """What the sweep over the present graph will take, by what the last one took a node."""
+        return self._sweep_seconds * float(self.tally.nodes) if self.program.sweep else 0.0
+
+    def _adapt_chunk(self, simulations: int, seconds: float) -> None:
+        """Double the chunk while it is short, and cut it where it is long."""
+        if simulations > 0:
+            self._simulation_seconds = max(seconds / simulations, 1e-9)
+        if seconds < CHUNK_SECONDS / 2.0 and simulations >= self.chunk:
+            self.chunk *= 2
+        elif seconds > CHUNK_SECONDS * 2.0:
+            self.chunk = max(1, int(self.chunk * CHUNK_SECONDS / seconds))
+
+    def _result(self, begun: float, stopped_by: str) -> SearchResult:
+        """Decide, and say what the search says of its root."""
+        actions, tally = self.model.actions, self.tally
+        nodes = int(tally.nodes) if self.program.sweep else 0
+        decision_begun = time.perf_counter()
+        order, position = np.empty(nodes, np.int64), np.zeros(nodes, np.int64)
+        reals, counts = np.empty(1 + 2 * actions + nodes), np.empty(actions, np.int64)
+        with self._interrupts:
+            status = self._decide(self.store.arrays, order, position, reals, counts)
+        self._interrupts.raise_interrupt()
+        if status != DONE or self._interrupts.causes:
+            self._fail(status)
+        ended = time.perf_counter()
+        self._sweep_seconds = (ended - decision_begun) / max(nodes, 1)
+        tally.recommended = tally.detail
+        return SearchResult(
+            action=int(tally.recommended),
+            value=float(reals[0]),
+            q_values=reals[1 : 1 + actions].copy(),
+            visit_counts=counts,
+            simulations=int(tally.simulations),
+            model_steps=int(tally.model_steps),
+            nodes=int(tally.new_nodes),
+            graph_size=int(tally.nodes),
+            inherited=int(tally.inherited),
+            stopped_by=stopped_by,
+            at_cap=bool(tally.capped),
+            seconds=ended - begun,
+        )
+
+    def _nothing_to_search(self, begun: float) -> SearchResult:
+        """The answer in a state where the episode has ended: any action, worth exactly 0."""
+        actions = self.model.actions
+        return SearchResult(
+            action=0,
+            value=0.0,
+            q_values=np.zeros(actions),
+            visit_counts=np.zeros(actions, np.int64),
+            simulations=0,
+            model_steps=0,
+            seconds=time.perf_counter() - begun,
+            nodes=0,
+            graph_size=int(self.tally.nodes),
+            stopped_by="terminal",
+        )
+
+    def _fail(self, status: int) -> None:
+        """Raise what went wrong: a Python callback's own exception, or an error that names the culprit."""
+        for pointer in self._assembly.pointers:
+            if pointer.raised:
+                raise pointer.raised.pop()
+        state = tuple(self.store.arrays.states[self.model.width :].tolist())
+        draws, self.tally.draws = int(self.tally.draws), -1
+        words = failure_message(status, self.model, self.recipe, state, int(self.tally.detail), draws)
+        raise PlanningError(words) from self._interrupts.take_cause()
+
+    def interval(self, state: NDArray[np.int64]) -> tuple[float, float] | None:
+        """Return (lower, upper), the interval that holds the discounted value of a state.
+
+        None for a state that is no node, and for a recipe without optimism.
+
+        Args:
+            state: (width,) int64, its cells.
+        """
+        ends = np.zeros(2)
+        if not self.program.bound or not compiled_entry(read_interval, True)(self.store.arrays, state, ends):
+            return None
+        return float(ends[0]), float(ends[1])
+
+
+def read_interval(arrays, state, ends):
+    """Write a state's interval to `ends`; returns False if the state is no node under state keys."""
+    frame = make_frame(arrays)
+    number = find(frame, 0, address(state, 0))
+    if number >= 0:
+        ends[0], ends[1] = interval_of(frame, number).lower, stats_of(frame, number).value
+    return number >= 0
+
+
+def check_room(max_nodes: object, memory: object) -> None:
+    """Refuse a cap on nodes or on memory that makes no sense."""
+    for name, value, smallest in (("max_nodes", max_nodes, 1), ("memory", memory, SMALLEST_MEMORY)):
+        if value is None and name == "max_nodes":
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < smallest:
+            raise RecipeError(f"{name} must be a whole number of at least {smallest}, not {value!r}")
