@@ -17,30 +17,30 @@ ABI_VERSION = 2
 CONTEXT_DTYPE = np.dtype(
     [
         ("version", np.int64),  # ABI_VERSION
-        ("actions", np.int64),  # number of actions
         ("depth", np.int64),  # steps from the root of this search
         ("elapsed", np.int64),  # steps since the start of the episode
         ("steps_left", np.int64),  # steps until the time limit, or until the search looks no further
-        ("horizon", np.int64),  # steps from the root that a simulation selects
-        ("masked", np.int64),  # 1 if the legal mask holds at this node, 0 if every action is legal
         ("discount", np.float64),  # per step
+        ("actions", np.int64),  # number of actions
+        ("masked", np.int64),  # 1 if the legal mask holds at this node, 0 if every action is legal
         ("lower", np.float64),  # lower bound on the remaining return at this node, at most 0; 0 if none was declared
         ("range", np.float64),  # largest minus smallest return of a simulation in this episode; 1 while that is 0
-        ("simulation", np.int64),  # number of this simulation in its decision, from 0
         ("root_returns", np.int64),  # simulations since the start of the episode
         ("root_mean", np.float64),  # mean of their returns
         ("root_variance", np.float64),  # variance of their returns
         ("smallest_return", np.float64),
         ("largest_return", np.float64),
+        ("in_flight", np.int64),  # calls of guarded ingredients that have not come back: after a search, one raised
+        ("extra_steps", np.int64),  # a value function that steps the model itself adds its steps here
         ("budget", np.float64),  # simulations that this decision may run; infinity if the budget is not in simulations
+        ("playout_steps", np.int64),  # steps that a value function may play from here: to the end, within the budget
+        ("horizon", np.int64),  # steps from the root that a simulation selects
+        ("simulation", np.int64),  # number of this simulation in its decision, from 0
         ("lowest_reward", np.float64),  # declared bounds on one reward; only where the recipe has optimism
         ("highest_reward", np.float64),
         ("bottom", np.float64),  # smallest and largest value that a state can have; only where the recipe has optimism
         ("top", np.float64),
         ("node_order", np.int64),  # which node of this graph is asked about, from 1; only where the recipe has optimism
-        ("playout_steps", np.int64),  # steps that a value function may play from here: to the end, within the budget
-        ("extra_steps", np.int64),  # a value function that steps the model itself adds its steps here
-        ("in_flight", np.int64),  # calls of guarded ingredients that have not come back: after a search, one raised
     ]
 )
 

@@ -146,6 +146,8 @@ class Recipe:
             check_number("discount", self.discount, smallest=0.0, largest=1.0)
         if self.optimism is not None:
             self._check_optimism()
+        elif self.propagation != Propagation():
+            raise RecipeError("propagation belongs to a recipe with optimism: give optimism=, or leave it out")
         if self.learning == "at_the_switch" and (self.target != "return" or self.estimator != "running"):
             raise RecipeError(
                 "learning='at_the_switch' averages sampled returns: it takes target='return' and estimator='running'"

@@ -5,12 +5,13 @@ import math
 
 import numpy as np
 import pytest
-from numba import cfunc, njit
+from numba import cfunc, njit, types
 
 import gymnasium_gsp as gsp
 from gymnasium_gsp.abi import below, compilation
 from gymnasium_gsp.abi import signatures as abi
 from gymnasium_gsp.abi.context import ABI_VERSION, ContextStruct
+from gymnasium_gsp.abi.memory import CELLS, REALS
 from gymnasium_gsp.abi.pointers import ctypes_type
 from gymnasium_gsp.search import decide, loop
 
@@ -280,3 +281,20 @@ def test_another_recipe_and_another_model_compile_no_kernel_anew(walk_model, ran
         gsp.plan(random_model(0), 0, algorithm, 5, seed=0, steps_left=6)
         gsp.plan(walk_model, 4, algorithm, 5, seed=0)
     assert signatures() == [1, 1]
+
+
+def old_backup(params, context, visits, q, counts, variance, value, target):
+    total = 0.0
+    for action in range(int(context[5])):
+        total += context[24 + action]
+    return total
+
+
+def test_ingredients_of_the_first_abi_version_are_refused(walk_model):
+    """Then the context was an array: a function that walks it by index, or has the old C signature, is told so."""
+    with pytest.raises(gsp.RecipeError, match=r"ABI version 2 .*write context\.actions, not context\[5\]"):
+        gsp.plan(walk_model, 4, gsp.Recipe(backup=old_backup), 5, seed=0, steps_left=6)
+    signature = types.float64(REALS, REALS, types.int64, REALS, CELLS, REALS, types.float64, types.float64)
+    compiled = cfunc(signature)(old_backup)
+    with pytest.raises(gsp.RecipeError, match=r"the search calls it as .*ABI version 2"):
+        gsp.plan(walk_model, 4, gsp.Recipe(backup=compiled), 5, seed=0, steps_left=6)
