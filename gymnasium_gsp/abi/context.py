@@ -4,13 +4,10 @@ In C it is a struct of 8-byte members in the order of `CONTEXT_DTYPE`.  Behind i
 (one cell per action), scratch for one call (one cell per action), and notes (one cell per action and depth).
 """
 
-import ctypes
-from typing import ClassVar
-
 import numpy as np
 from numba import njit, types
 
-from gymnasium_gsp.abi.memory import REALS, offset, record_type, viewer
+from gymnasium_gsp.abi.memory import REALS, offset, record_type, struct_type, viewer
 
 ABI_VERSION = 2
 
@@ -48,13 +45,8 @@ CONTEXT = record_type(CONTEXT_DTYPE)
 CONTEXT_SIZE = CONTEXT_DTYPE.itemsize // 8
 
 
-class ContextStruct(ctypes.Structure):
-    """The same record for callbacks into Python: `ContextStruct.from_address(context)`."""
-
-    _fields_: ClassVar = [
-        (name, ctypes.c_int64 if CONTEXT_DTYPE[name].kind == "i" else ctypes.c_double)
-        for name in CONTEXT_DTYPE.names or ()
-    ]
+ContextStruct = struct_type(CONTEXT_DTYPE)
+"""The same record for callbacks into Python: `ContextStruct.from_address(context)`."""
 
 
 UNKNOWN = -1.0  # first cell of the notes at a depth where no selection was asked, because the node was new

@@ -10,8 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from gymnasium_gsp.abi.context import legal_mask
-from gymnasium_gsp.abi.memory import address, as_reals, offset, record, record_type, viewer
+from gymnasium_gsp.abi.context import CONTEXT_DTYPE, ContextStruct, legal_mask
+from gymnasium_gsp.abi.memory import address, as_reals, offset, record, record_type, struct_type, viewer
 
 PROGRAM = np.dtype(
     [
@@ -188,9 +188,12 @@ class Arrays(NamedTuple):
     scratch: NDArray[np.float64]  # (scratch capacity,), working memory
 
 
+_STRUCTS = {dtype: struct_type(dtype) for dtype in (PROGRAM, TALLY)} | {CONTEXT_DTYPE: ContextStruct}
+
+
 def named(array: NDArray[np.void]) -> Any:
     """Return the one record of an array, its fields as attributes to read and set."""
-    return array.view(np.recarray)[0]
+    return _STRUCTS[array.dtype].from_buffer(array)
 
 
 class Frame(NamedTuple):
