@@ -1,7 +1,10 @@
-"""The measurements behind docs/experiments.md: `python benchmarks/experiments.py NAME` prints one table.
+"""The tables of docs/experiments.md.
 
-Each experiment is a list of settings that are played on all five benchmarks under the same seeds; the last column is
-the mean over the benchmarks of return / exact optimum.
+    python -m benchmarks.experiments decision                          16, 64 and 256 simulations, 100 episodes a cell
+    python -m benchmarks.experiments olop --budgets 64 256 --jobs 2
+
+Each experiment is a list of settings, played on all five benchmarks with the same seeds; the last column is the mean
+over the benchmarks of return / exact optimum.
 """
 
 import argparse
@@ -60,7 +63,7 @@ EXPERIMENTS: dict[str, list[Setting]] = {
 
 def main() -> None:
     """Play one experiment and print its table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.experiments", description="print one table")
     parser.add_argument("name", choices=EXPERIMENTS)
     parser.add_argument("--budgets", type=int, nargs="+", default=[16, 64, 256])
     parser.add_argument("--count", choices=("simulations", "model_steps"), default="simulations")

@@ -1,13 +1,13 @@
-"""How well the planner plays in environments of others: the "It plays" table, one command, resumable.
+"""Returns in third-party environments: the table of docs/play.md, resumable.
 
-    python benchmarks/play.py                     play what is missing, then print the table
-    python benchmarks/play.py taxi cartpole       only these rows (benchmarks/rows.py has them all)
-    python benchmarks/play.py --seconds 300       stop after that long; the next call goes on
-    python benchmarks/play.py --table             only print, and fill docs/play.md and README.md between their markers
-    python benchmarks/play.py --trial             two episodes a row at a hundredth of the budget, kept nowhere
+    python -m benchmarks.play                     play the missing episodes, then print the table
+    python -m benchmarks.play taxi cartpole       only these rows, of those in benchmarks/play_rows.py
+    python -m benchmarks.play --seconds 300       stop after 300 seconds; the next call continues
+    python -m benchmarks.play --table             only print, and write the table into docs/play.md and README.md
+    python -m benchmarks.play --trial             two episodes a row at a hundredth of the budget, not saved
 
-Every episode is one line of `benchmarks/play.jsonl`; lines of other settings are kept and left out.  Seconds are
-those of the processor, as a planner runs on one thread and a busy machine would only blur them.
+Every episode is one line of `benchmarks/play.jsonl`; lines played with other settings are kept and left out.  Times are
+processor seconds, since a planner runs on one thread and the load of the machine would only blur them.
 """
 
 import argparse
@@ -20,30 +20,30 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rows import ROWS, Policy, Row
 
 import gymnasium_gsp as gsp
+from benchmarks.markers import fill
+from benchmarks.play_rows import ROWS, Policy, Row
 
 RESULTS = Path(__file__).with_name("play.jsonl")
 PAGES = [Path(__file__).parents[1] / name for name in ("docs/play.md", "README.md")]
-MARKERS = "<!-- plays -->", "<!-- /plays -->"
 SEED = 0
 Line = dict[str, Any]
 
 
 def settings(row: Row) -> str:
-    """What decides a row's results, in words."""
+    """Write the settings that decide a row's results."""
     options = ", ".join(f"{name}={getattr(value, '__name__', repr(value))}" for name, value in row.options.items())
     return f"{row.algorithm}({options}), {spent(row.budget)}"
 
 
 def spent(budget: gsp.Budget) -> str:
-    """A budget in words."""
+    """Write a budget."""
     return ", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in vars(budget).items() if value is not None)
 
 
 def known(row: Row, player: str, path: Path) -> list[Line]:
-    """The episodes that a player, the planner with its settings or a rival, has already played."""
+    """Return the saved episodes of a player: the planner with its settings, or a rival."""
     lines = [json.loads(text) for text in path.read_text().splitlines()] if path.exists() else []
     found = {line["episode"]: line for line in lines if (line["row"], line["settings"]) == (row.name, player)}
     return [found[number] for number in sorted(found) if number < row.episodes]
@@ -65,9 +65,9 @@ def episode(env: Any, act: Callable[[Any, Any], Any], number: int, longest: int)
 
 
 def planned(row: Row, env: Any) -> Callable[[int], Line]:
-    """A function that plays the episode of a number with the planner."""
+    """Return a function that plays an episode, by its number, with the planner."""
     agent = gsp.make_agent(env, row.algorithm, budget=row.budget, seed=SEED, **row.options)
-    agent.plan(*env.reset(seed=SEED))  # compiles, which is no part of a decision
+    agent.plan(*env.reset(seed=SEED))  # compile before anything is timed
 
     def run(number: int) -> Line:
         agent.reset(seed=SEED + number)
@@ -77,7 +77,7 @@ def planned(row: Row, env: Any) -> Callable[[int], Line]:
 
 
 def rivalled(row: Row, policy: Policy, env: Any) -> Callable[[int], Line]:
-    """The same with the policy that the planner is compared with."""
+    """Return a function that plays an episode, by its number, with the rival policy."""
 
     def run(number: int) -> Line:
         draw = np.random.default_rng((SEED, number))
@@ -87,16 +87,15 @@ def rivalled(row: Row, policy: Policy, env: Any) -> Callable[[int], Line]:
 
 
 def play(row: Row, path: Path, deadline: float) -> None:
-    """Play what is missing of a row, one line an episode."""
-    players = [settings(row)] + ([row.rival[0]] if row.rival else [])
-    for player in players:
+    """Play the missing episodes of a row and save each as one line."""
+    players = [(settings(row), None), (row.rival, row.make_rival)]
+    for player, make_rival in players[: 2 if row.rival else 1]:
         done = {line["episode"] for line in known(row, player, path)}
         missing = [number for number in range(row.episodes) if number not in done]
         if not missing:
             continue
         env = row.make()
-        rival = row.rival is not None and player == row.rival[0]
-        run = rivalled(row, row.rival[1](env), env) if rival else planned(row, env)
+        run = planned(row, env) if make_rival is None else rivalled(row, make_rival(env), env)
         for number in missing:
             if time.monotonic() > deadline:
                 return
@@ -107,7 +106,7 @@ def play(row: Row, path: Path, deadline: float) -> None:
 
 
 def table(rows: list[Row], path: Path) -> Iterator[str]:
-    """The results as a Markdown table, and below it what some rows need."""
+    """Write the results as a Markdown table, and below it the options that some rows need."""
     heads = "environment", "planner", "budget", "s a decision", "episodes", "mean return", "worst", "asked", "reached"
     yield "| " + " | ".join(heads) + " |"
     yield "|" + "---|" * len(heads)
@@ -132,8 +131,8 @@ def _cells(row: Row, path: Path) -> Iterator[str]:
         return
     yield f"{sum(line['seconds'] for line in lines) / sum(line['decisions'] for line in lines):.3f}"
     yield f"{len(lines)}" if len(lines) == row.episodes else f"{len(lines)} of {row.episodes}"
-    rivals = np.array([line["return"] for line in known(row, row.rival[0], path)]) if row.rival else None
-    beside = "" if rivals is None or not len(rivals) else f"; {row.rival[0]} {_mean(rivals)}"
+    rivals = np.array([line["return"] for line in known(row, row.rival, path)]) if row.rival else None
+    beside = "" if rivals is None or not len(rivals) else f"; {row.rival} {_mean(rivals)}"
     yield f"{_mean(returns)}{beside}"
     yield f"{returns.min():.4g}"
     yield _asked(row)
@@ -143,15 +142,15 @@ def _cells(row: Row, path: Path) -> Iterator[str]:
 def _asked(row: Row) -> str:
     if row.goal is not None:
         return f"{row.goal:g}" + (" each" if row.every else "")
-    return f"{row.rival[0]} + {row.sigmas:g} standard errors" if row.sigmas else f"above {row.rival[0]}"
+    return f"{row.rival} + {row.sigmas:g} standard errors" if row.sigmas else f"above {row.rival}"
 
 
 def _reached(row: Row, returns: Any, rivals: Any) -> str:
-    """In words, whether a row is where it must be."""
+    """Say whether a row reached its goal."""
     if row.goal is not None:
         return "yes" if (returns.min() if row.every else returns.mean()) >= row.goal else "no"
     if rivals is None or not len(rivals):
-        return f"{row.rival[0]} not played"
+        return f"{row.rival} not played"
     if not row.sigmas:
         return "yes" if returns.mean() > rivals.mean() else "no"
     apart = (returns.mean() - rivals.mean()) / max(float(np.hypot(_error(returns), _error(rivals))), 1e-12)
@@ -166,28 +165,20 @@ def _mean(returns: Any) -> str:
     return f"{returns.mean():.4g} ({_error(returns):.2g})" if len(returns) > 1 else f"{returns.mean():.4g}"
 
 
-def fill(text: str, rows: str) -> str:
-    """A page with the table between its markers; the page itself where it has none."""
-    if MARKERS[0] not in text:
-        return text
-    before, rest = text.split(MARKERS[0], 1)
-    return f"{before}{MARKERS[0]}\n\n{rows}\n\n{MARKERS[1]}{rest.split(MARKERS[1], 1)[1]}"
-
-
 def trial(row: Row) -> Row:
-    """The same row, small enough for a test."""
+    """Return the same row, small enough for a test."""
     limits = {name: max(1, value // 100) for name, value in vars(row.budget).items() if value is not None}
     return replace(row, budget=gsp.Budget(**limits), episodes=2, longest=30)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Play and print."""
-    parser = argparse.ArgumentParser(description="play in environments of others, and print the table")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.play", description="play, and print the table")
     parser.add_argument("rows", nargs="*", help=f"of {', '.join(row.name for row in ROWS)}; all by default")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="where episodes are kept")
-    parser.add_argument("--table", action="store_true", help="only print, and fill the pages")
-    parser.add_argument("--trial", action="store_true", help="small budgets, kept nowhere")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="file of the episodes")
+    parser.add_argument("--table", action="store_true", help="only print, and write the pages")
+    parser.add_argument("--trial", action="store_true", help="small budgets, not saved")
     given = parser.parse_args(arguments)
     if unknown := set(given.rows) - {row.name for row in ROWS}:
         parser.error(f"no such row: {', '.join(sorted(unknown))}")
@@ -203,8 +194,7 @@ def main(arguments: list[str] | None = None) -> None:
     print(shown)
     if given.table and not given.rows:
         for page in PAGES:
-            if page.exists():
-                page.write_text(fill(page.read_text(), shown))
+            page.write_text(fill(page.read_text(encoding="utf-8"), "plays", shown), encoding="utf-8")
 
 
 if __name__ == "__main__":

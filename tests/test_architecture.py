@@ -37,6 +37,12 @@ FORBIDDEN = {"search": ("gymnasium",)}  # packages of others that a room does wi
 INGREDIENTS = sorted((PACKAGE / "search" / "ingredients").glob("*.py"))
 
 
+def test_the_package_does_without_the_measurements():
+    """`benchmarks` is not in the wheel, so nothing in it may import it."""
+    for path in SOURCES:
+        assert not any(module.partition(".")[0] == "benchmarks" for module, _ in imports(path)), path
+
+
 def room_of(path):
     """Name of the room a file stands in; "" for the package's own __init__."""
     first = path.relative_to(PACKAGE).parts[0].removesuffix(".py")

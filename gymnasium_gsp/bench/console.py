@@ -14,7 +14,6 @@ from gymnasium_gsp.agents.agent import Agent
 from gymnasium_gsp.agents.registry import ALGORITHMS
 from gymnasium_gsp.bench.catalogue import OPTIMUM_SOURCE, title
 from gymnasium_gsp.bench.protocol import Episode, Run, Summary, budget_value, env_id
-from gymnasium_gsp.bench.python_speed import MARK, Absent, Copying, Overhead
 
 
 def _console() -> Console:
@@ -128,47 +127,3 @@ def distance_in_words(mean: float, error: float | None, optimum: float) -> str:
 
 def _rate(count: int, seconds: float) -> str:
     return f"{count / seconds:,.0f}" if seconds > 0.0 else "-"
-
-
-def show_speed(section: str, row: dict[str, Any]) -> None:
-    """Print one measurement of `speed.report` as a line, under its section's heading."""
-    if section == "yardstick":
-        print(f"C++ yardstick: {row['yardstick']}\n")
-        print(f"{'ns per environment step':<32}{'ours':>9}{'C++':>9}{'ratio':>8}")
-    elif section == "compared":
-        case = f"{row['env']} {row['preset']} {row['budget']}"
-        beside = "" if row["ratio"] is None else f"{row['yardstick']:9.1f}{row['ratio']:8.2f}"
-        print(f"{case:<32}{row['ours']:9.1f}{beside}", flush=True)
-    elif section == "totals":
-        if row["geometric_mean_ratio"] is not None:
-            print(f"{'geometric mean':<50}{row['geometric_mean_ratio']:8.2f}")
-        print(f"the front: {row['front_us_per_decision']:.1f} us a decision\n")
-        print(f"{'256 simulations':<36}{'ns per step':>12}{'ns per simulation':>20}")
-    elif section == "algorithms":
-        case = f"{row['algorithm']} {row['env']}"
-        print(f"{case:<36}{row['kernel_ns_per_step']:12.1f}{row['ns_per_simulation']:20.0f}", flush=True)
-    elif section == "start":
-        print(f"\nimport {row['import_seconds']:.2f} s, then the first decision: ", end="")
-        print(f"cold {row['cold']:.1f} s, warm {row['warm']:.2f} s (median)")
-    elif section == "memory":
-        print("; ".join(f"{name} {size:.0f}" for name, size in row.items()))
-
-
-def show_python_speed(rows: Iterable[Overhead | Copying | Absent]) -> None:
-    """Print what planning adds to simulators in Python, line by line, then the comparison with deep copies."""
-    later: list[Copying] = []
-    print(f"{f'us per environment step (mark: {MARK:g})':<42}{'whole':>9}{'simulator':>11}{'ours':>8}")
-    for row in rows:
-        if isinstance(row, Overhead):
-            case = f"{row.env}, {row.algorithm}"
-            print(f"{case:<42}{row.whole:9.2f}{row.simulator:11.2f}{row.ours:8.2f}", flush=True)
-        elif isinstance(row, Absent):
-            print(f"{row.env}: left out, {row.package} is not installed")
-        else:
-            later.append(row)
-    heads = f"{'ours':>9}{'deepcopy':>10}{'ratio':>7}"
-    print(f"\n{'uct beside a deepcopy search':<28}{'us per step:':>12}{heads}{'per simulation:':>17}{heads}")
-    for row in later:
-        steps = f"{row.ours:9.2f}{row.deepcopy:10.2f}{row.deepcopy / row.ours:7.1f}"
-        ours, theirs = row.ours_per_simulation, row.deepcopy_per_simulation
-        print(f"{row.env:<40}{steps}{'':>17}{ours:9.0f}{theirs:10.0f}{theirs / ours:7.1f}")

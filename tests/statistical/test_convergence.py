@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from statistical.claims import TRUNCATED_OPTIMUM, margin
 
+from benchmarks.searches import FreshSearch
+from benchmarks.study.random_processes import layered_process, random_process, return_range
+from benchmarks.study.slopes import fitted_slopes, student_interval
 from gymnasium_gsp import make_recipe
-from gymnasium_gsp.bench.study.fresh_search import FreshSearch
-from gymnasium_gsp.bench.study.processes import layered_process, random_process, return_range
-from gymnasium_gsp.bench.study.slopes import fitted_slopes, student_interval
 from gymnasium_gsp.exact import truncated_value
 from gymnasium_gsp.search.ingredients.backup import PowerMean
 from gymnasium_gsp.search.ingredients.selection import PolynomialBonus

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from statistical.claims import SIGMAS
 
+from benchmarks.searches import FreshSearch
+from benchmarks.study.chain import DETOUR, HORIZON, IN_TURN, MEAN_OF_TARGETS, ROOT, X1, X2, X3, S, chain
+from benchmarks.study.random_processes import layered_process
 from gymnasium_gsp import tabular_model_from_arrays
-from gymnasium_gsp.bench.study.chain import DETOUR, HORIZON, IN_TURN, MEAN_OF_TARGETS, ROOT, X1, X2, X3, S, chain
-from gymnasium_gsp.bench.study.fresh_search import FreshSearch
-from gymnasium_gsp.bench.study.processes import layered_process
 from gymnasium_gsp.exact import (
     backward_induction,
     cross_depth_gap,

@@ -6,10 +6,10 @@ from scipy import stats
 from scipy.special import logsumexp
 from statistical.claims import FALSE_ALARM, TRUNCATED_OPTIMUM
 
+from benchmarks.searches import FreshSearch
+from benchmarks.study.random_processes import layered_process, return_range
 from gymnasium_gsp import ALGORITHMS, CompiledModel, make_recipe, tabular_model_from_arrays
 from gymnasium_gsp.abi import RUNNING, uniform
-from gymnasium_gsp.bench.study.fresh_search import FreshSearch
-from gymnasium_gsp.bench.study.processes import layered_process, return_range
 from gymnasium_gsp.exact import enumerate_model, truncated_value
 from gymnasium_gsp.search.ingredients.backup import Cautious, PowerMean
 from gymnasium_gsp.search.ingredients.selection import UCB1

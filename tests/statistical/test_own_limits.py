@@ -11,8 +11,8 @@ from naive_entropy import soft
 from statistical.claims import TRUNCATED_OPTIMUM, margin
 
 import gymnasium_gsp as gsp
-from gymnasium_gsp.bench.study.fresh_search import FreshSearch
-from gymnasium_gsp.bench.study.processes import random_process, return_range
+from benchmarks.searches import FreshSearch
+from benchmarks.study.random_processes import random_process, return_range
 from gymnasium_gsp.exact import enumerate_model, truncated_value, value_iteration
 
 HORIZON, PROCESSES, REPLICATES = 3, 6, 8

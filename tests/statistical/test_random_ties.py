@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 from statistical.claims import FALSE_ALARM
 
+from benchmarks.searches import FreshSearch
 from gymnasium_gsp import ALGORITHMS, make_recipe, tabular_model_from_arrays
-from gymnasium_gsp.bench.study.fresh_search import FreshSearch
 from gymnasium_gsp.search.recipe import SearchValues
 
 ACTIONS, HORIZON, STATES = 3, 4, 4

@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from benchmarks.searches import FreshSearch
 from gymnasium_gsp.abi import RUNNING, TERMINATED, uniform
-from gymnasium_gsp.bench.study.fresh_search import FreshSearch
 from gymnasium_gsp.models.compiled import CompiledModel
 from gymnasium_gsp.search.ingredients.selection import PolynomialBonus, Uniform
 from gymnasium_gsp.search.recipe import Recipe
