@@ -1,6 +1,8 @@
 """The README's tables of algorithms and environments, written from the registries.
 
-python -m benchmarks.readme            writes them between their markers; a test fails until then
+    python -m benchmarks.readme
+
+The tables stand between markers in README.md; a test fails while they differ from the registries.
 """
 
 from pathlib import Path

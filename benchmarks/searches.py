@@ -1,6 +1,6 @@
 """Searches without an agent: fresh ones, whole episodes, the stored graph, and its bytes.
 
-The measurements reach into the engine here and nowhere else.
+All measurements that read the arrays of the engine do it here.
 """
 
 from collections.abc import Callable, Iterator

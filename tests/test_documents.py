@@ -1,14 +1,15 @@
-"""What the README and the docs promise: commands in step with CI, tables from the registries, code that runs."""
+"""The README and the docs: commands in step with CI, tables from the registries, code that runs."""
 
 import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from gymnasium_gsp.bench.tables import refreshed
+from benchmarks.readme import refreshed
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -24,14 +25,35 @@ def test_the_readme_has_two_commands_and_ci_runs_both_as_they_stand():
         assert command in ci
 
 
-def test_ci_checks_lint_format_and_types():
-    ci = (ROOT / ".ci" / "run").read_text()
-    for command in ("ruff check .", "ruff format --check .", "mypy"):
-        assert command in ci
+CHECKS = ("ruff check .", "ruff format --check .", "mypy", "codespell")
+
+
+def test_ci_checks_lint_format_types_and_spelling_here_and_in_the_workflow():
+    ci = (ROOT / ".ci" / "run").read_text().splitlines()
+    workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text()
+    for command in CHECKS:
+        assert f".venv/bin/{command}" in ci
+        assert f"- run: {command}\n" in workflow
+
+
+def test_the_workflow_tests_the_oldest_python_and_numba_that_are_supported():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text()
+    python = project["requires-python"].removeprefix(">=")
+    (numba,) = (one for one in project["dependencies"] if one.startswith("numba"))
+    assert f'python: ["{python}", ' in workflow
+    assert f'python: "{python}"\n            numba: "{numba.removeprefix("numba>=")}.0"' in workflow
+
+
+def test_the_wheel_runs_the_command_of_the_readme_outside_the_tree():
+    first = next(block for block in SHELL_BLOCKS if "pip install" in block)
+    (outside,) = (line for line in (ROOT / ".ci" / "run").read_text().splitlines() if 'cd "$outside"' in line)
+    assert first.rpartition("&& ")[2] in outside
+    assert "-e" not in outside.split()
 
 
 def test_the_tables_are_those_of_the_registries():
-    assert refreshed(README) == README, "run: python -m gymnasium_gsp.bench.tables README.md"
+    assert refreshed(README) == README, "run: python -m benchmarks.readme"
 
 
 @pytest.mark.parametrize("block", PYTHON_BLOCKS, ids=[f"block {number}" for number in range(len(PYTHON_BLOCKS))])

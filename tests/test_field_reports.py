@@ -39,9 +39,11 @@ def test_a_row_says_what_became_of_it(row):
     assert status in STATUSES
     named = re.findall(r"`(tests/[^`]+)`", where)
     if status == "measured":
-        scripts = re.findall(r"`(benchmarks/[^`]+)`", where)
-        assert scripts
-        assert all((ROOT / script).is_file() and script in CI for script in scripts)
+        modules = re.findall(r"`python -m (benchmarks\.\w+)`", where)
+        assert modules
+        for module in modules:
+            assert (ROOT / f"{module.replace('.', '/')}.py").is_file()
+            assert f"python -m {module}" in CI
     if status != "tested":
         assert not named
         assert len(where.split()) > 4, "a reason or a room, in words"

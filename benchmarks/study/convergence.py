@@ -1,4 +1,4 @@
-"""How fast the root's value converges to the exact one: `python -m benchmarks.study convergence`.
+"""The rate at which the root's value converges to the exact one: `python -m benchmarks.study convergence`.
 
 The theorems bound |E V_n - V| by O(n^-1/2).  The mean of |V_n - V| is measured instead, which is at least as large: a
 slope of -1/2 or below confirms the rate, while a slower one alone does not refute it.
@@ -193,7 +193,7 @@ def findings(slopes: pd.DataFrame) -> list[str]:
     slow = slopes[slopes["covered"] & (slopes["rate"] == "slower")]
     if len(slow):
         named = "; ".join(
-            f"{row.planner} on {row.place} ({row.slope:.2f}, late {row.late:.2f})" for row in slow.itertuples()
+            f"{row.planner} on {row.place} ({row.slope:z.2f}, late {row.late:z.2f})" for row in slow.itertuples()
         )
         said.append(f"Covered by the theorem, and still slower over these budgets: {named}.")
     return said

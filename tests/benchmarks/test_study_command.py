@@ -1,6 +1,5 @@
 """The command line of the studies: pages, files, and sizes that are refused before anything is measured."""
 
-
 import pandas as pd
 import pytest
 
