@@ -16,8 +16,10 @@ from gymnasium_gsp.bench.protocol import Run
 from gymnasium_gsp.bench.runner import play
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.exact import shipped_optima
-from gymnasium_gsp.ingredients import Cautious, FixedHorizon, PowerMean, SearchValues, Sweep, inf
 from gymnasium_gsp.search.budget import Budget
+from gymnasium_gsp.search.ingredients.backup import Cautious, PowerMean
+from gymnasium_gsp.search.ingredients.horizon import FixedHorizon
+from gymnasium_gsp.search.recipe import SearchValues, Sweep
 
 Setting = tuple[str, str, str | None, dict[str, Any]]
 
@@ -46,7 +48,7 @@ EXPERIMENTS: dict[str, list[Setting]] = {
         ("power-uct, value", "power-uct", "paper", {"target": "value"}),
         ("uct, return", "uct", "paper", {}),
         ("uct, value", "uct", "paper", {"target": "value"}),
-        ("uct, max", "uct", "paper", {"target": "value", "backup": PowerMean(inf)}),
+        ("uct, max", "uct", "paper", {"target": "value", "backup": PowerMean(math.inf)}),
     ],
     "olop": [
         (f"{agent}, discount {discount}", agent, None, {"discount": discount})

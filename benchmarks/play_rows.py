@@ -11,7 +11,8 @@ from gymnasium.wrappers import MaxAndSkipObservation
 
 import gymnasium_gsp as gsp
 from gymnasium_gsp.binding.connection import connect
-from gymnasium_gsp.ingredients import Constant, FixedHorizon
+from gymnasium_gsp.search.ingredients.evaluation import Constant
+from gymnasium_gsp.search.ingredients.horizon import FixedHorizon
 
 Policy = Callable[[Any, np.random.Generator], Any]
 """A function from the environment and a random stream to an action, which the planner is compared with."""

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gymnasium_gsp.agents.seeding import agent_stream
-from gymnasium_gsp.search import layout as at
+from gymnasium_gsp.models.model import Model
 from gymnasium_gsp.search.budget import Budget, SearchResult
-from gymnasium_gsp.search.planners import bind
-from gymnasium_gsp.search.store import MEMORY
+from gymnasium_gsp.search.frame import EDGE, FIRST_KEY, STATS
+from gymnasium_gsp.search.recipe import Recipe
+from gymnasium_gsp.search.search import Search
 
-BYTES_PER_EDGE = 8 * at.EDGE_SIZE
 ONE_CHUNK = 1 << 40  # simulations; a whole decision is then one call of the compiled loop
 
 
@@ -31,33 +31,30 @@ class FreshSearch:
         root: the state to plan from.
     """
 
-    def __init__(self, model: Any, recipe: Any, steps_left: int | None = None, root: Any = 0) -> None:
-        self.search: Any = bind(model, recipe, steps_left is not None, None, MEMORY)
+    def __init__(self, model: Model, recipe: Recipe, steps_left: int | None = None, root: Any = 0) -> None:
+        self.search = Search(model, recipe, steps_left is not None)
         self._steps_left, self._root = steps_left, model.cells(root)
 
     def plan(self, budget: int, seed: int, number: int = 0) -> SearchResult:
         """Search once from an empty graph; `number` tells searches with the same seed apart."""
         self.search.begin_episode()
         self.search.seed(agent_stream(seed, number))
-        result: SearchResult = self.search.plan(self._root, Budget(simulations=budget), 0, self._steps_left)
-        return result
+        return self.search.plan(self._root, Budget(simulations=budget), 0, self._steps_left)
 
     def nodes(self) -> list[dict[str, Any]]:
         """Return the stored graph: tag, key, visits and value of each node, and visits and value of its actions."""
-        program, rows = self.search.program, self.search.store.rows
-        stride, actions = int(program[at.STRIDE]), int(program[at.ACTIONS])
-        counts_at, q_at = int(program[at.COUNTS_AT]), int(program[at.Q_AT])
+        program, rows = self.search.program, self.search.store.arrays.rows
         stored = []
-        for row in rows.reshape(-1, stride)[: int(self.search.tally[at.NODES])]:
-            reals = row.view(np.float64)
+        for row in rows.reshape(-1, program.stride)[: self.search.tally.nodes]:
+            stats = row[:FIRST_KEY].view(STATS)[0]
             stored.append(
                 {
-                    "tag": int(row[at.TAG]),
-                    "key": tuple(row[at.FIRST_KEY : counts_at].tolist()),
-                    "visits": int(row[at.VISITS]),
-                    "value": float(reals[at.NODE_VALUE]),
-                    "counts": row[counts_at : counts_at + actions].tolist(),
-                    "q": reals[q_at : q_at + actions].tolist(),
+                    "tag": int(stats["tag"]),
+                    "key": tuple(row[FIRST_KEY : FIRST_KEY + program.key_size].tolist()),
+                    "visits": int(stats["visits"]),
+                    "value": float(stats["value"]),
+                    "counts": row[program.counts_at :][: program.actions].tolist(),
+                    "q": row.view(np.float64)[program.q_at :][: program.actions].tolist(),
                 }
             )
         return stored
@@ -77,13 +74,13 @@ class Decision:
 
     episode: int
     elapsed: int
-    search: Any
+    search: Search
     result: SearchResult
     reward: float
 
 
 def decisions(
-    name: str, recipe: Any, budget: int, seeds: Callable[[int], tuple[int, NDArray[np.uint64]]]
+    name: str, recipe: Recipe, budget: int, seeds: Callable[[int], tuple[int, NDArray[np.uint64]]]
 ) -> Iterator[Decision]:
     """Play a benchmark without end, one episode after the other, and return each decision.
 
@@ -103,7 +100,7 @@ def decisions(
             env.reset(seed=env_seed)
             model = env.compiled_model()
             if search is None or search.model is not model:
-                search = bind(model, recipe, True, None, MEMORY)
+                search = Search(model, recipe, True)
             search.begin_episode()
             search.seed(stream)
         state, search.chunk = env.clone_state(), ONE_CHUNK
@@ -114,11 +111,11 @@ def decisions(
         yield Decision(episode, state.elapsed, search, result, reward)
 
 
-def bytes_per_node(search: Any) -> float:
+def bytes_per_node(search: Search) -> float:
     """Return the bytes of a node's row and of its share of the hash table, as allocated."""
-    return 8 * int(search.program[at.STRIDE]) + search.store.table.nbytes / int(search.program[at.ROW_CAPACITY])
+    return float(8 * search.program.stride + search.store.arrays.table.nbytes / search.program.row_capacity)
 
 
-def stored_bytes(search: Any) -> float:
+def stored_bytes(search: Search) -> float:
     """Return the bytes of the nodes and outcome edges that a search has stored, without spare room."""
-    return float(int(search.tally[at.NODES]) * bytes_per_node(search) + int(search.tally[at.EDGES]) * BYTES_PER_EDGE)
+    return float(search.tally.nodes * bytes_per_node(search) + search.tally.edges * EDGE.itemsize)

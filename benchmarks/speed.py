@@ -21,17 +21,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.searches import BYTES_PER_EDGE, bytes_per_node, decisions
+from benchmarks.searches import bytes_per_node, decisions
 from gymnasium_gsp.agents.registry import ALGORITHMS, make_recipe
 from gymnasium_gsp.agents.seeding import agent_stream
 from gymnasium_gsp.envs import BENCHMARKS
-from gymnasium_gsp.search.recipe import Recipe
+from gymnasium_gsp.search.frame import EDGE
 
 SOURCE = Path(__file__).parent / "yardstick" / "yardstick.cpp"
 COMPILERS = ("c++", "g++", "clang++")
 CASES = (("FrozenLake", "frozenlake"), ("SysAdminRing", "sysadmin"), ("FourRooms", "fourrooms"))
 PRESETS = (("printed", "printed"), ("paper", "retained"))
 BUDGETS = (256, 2048)
+EXPENSIVE = ("brue", "gbop", "gbop-d", "kl-olop", "olop", "sparse-sampling")
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def time_episodes(name: str, recipe: Any, simulations: int, episodes: int, secon
         if decision.episode == episodes:
             break
         result = decision.result
-        kernel += getattr(decision.search, "kernel_seconds", result.seconds)
+        kernel += decision.search.loop_seconds
         whole += result.seconds
         steps += result.model_steps
         count += 1
@@ -126,11 +127,11 @@ def time_algorithms(
 ) -> Iterator[tuple[str, str, Timing]]:
     """Time every algorithm, or some, with its defaults on every benchmark: (algorithm, environment, timing).
 
-    Planners with a loop of their own get an eighth of the simulations, as some of them are expensive.
+    Those in EXPENSIVE get an eighth of the simulations.
     """
     for algorithm in ALGORITHMS if algorithms is None else algorithms:
         recipe = make_recipe(algorithm)
-        budget = simulations if isinstance(recipe, Recipe) else simulations // 8
+        budget = simulations // 8 if algorithm in EXPENSIVE else simulations
         for benchmark in BENCHMARKS:
             time_episodes(benchmark.name, recipe, budget, 1, 0.0)
             yield algorithm, benchmark.name, time_episodes(benchmark.name, recipe, budget, episodes, 2.0)
@@ -175,7 +176,7 @@ def measure_memory(name: str = "FrozenLake") -> dict[str, float]:
     ):
         decision = next(decisions(name, recipe, 20000, lambda episode: (0, agent_stream(0, 0))))
         sizes[f"bytes per node {label}"] = bytes_per_node(decision.search)
-    return {**sizes, "bytes per edge": float(BYTES_PER_EDGE)}
+    return {**sizes, "bytes per edge": float(EDGE.itemsize)}
 
 
 def print_comparison(rounds: int, scale: float) -> None:

@@ -13,11 +13,11 @@ from benchmarks.study.chain import MEAN_OF_TARGETS
 from benchmarks.study.random_processes import random_process
 from benchmarks.study.result import Plot, Table
 from gymnasium_gsp.exact import backward_induction, cross_depth_gap, enumerate_model, value_iteration
-from gymnasium_gsp.search.backup import PowerMean
-from gymnasium_gsp.search.evaluation import Constant
-from gymnasium_gsp.search.horizon import AdaptiveHorizon, FixedHorizon
+from gymnasium_gsp.search.ingredients.backup import PowerMean
+from gymnasium_gsp.search.ingredients.evaluation import Constant
+from gymnasium_gsp.search.ingredients.horizon import AdaptiveHorizon, FixedHorizon
+from gymnasium_gsp.search.ingredients.selection import PolynomialBonus
 from gymnasium_gsp.search.recipe import Recipe
-from gymnasium_gsp.search.selection import PolynomialBonus
 
 DISCOUNT = 0.7
 SHORT = 3  # the fixed horizon beside the adaptive one

@@ -24,9 +24,9 @@ from gymnasium_gsp.exact import (
     visits_by_depth,
 )
 from gymnasium_gsp.models.tabular import tabular_model_from_arrays
-from gymnasium_gsp.search.backup import PowerMean
-from gymnasium_gsp.search.evaluation import Constant
-from gymnasium_gsp.search.horizon import FixedHorizon
+from gymnasium_gsp.search.ingredients.backup import PowerMean
+from gymnasium_gsp.search.ingredients.evaluation import Constant
+from gymnasium_gsp.search.ingredients.horizon import FixedHorizon
 from gymnasium_gsp.search.recipe import Recipe
 
 QUESTION = "Which error remains where a graph shares a state between depths, and does F+ lose it?"

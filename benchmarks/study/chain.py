@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gymnasium_gsp.abi import signatures as abi
 from gymnasium_gsp.search.ingredients.ingredient import Custom
 
 ROOT, DETOUR, S, X1, X2, X3 = range(6)
@@ -20,7 +19,7 @@ HORIZON = 4
 def least_tried(params, context, visits, q, counts, rng):
     """Choose the action tried least often, without chance."""
     fewest = 0
-    for action in range(int(context[abi.ACTIONS])):
+    for action in range(context.actions):
         if counts[action] < counts[fewest]:
             fewest = action
     return fewest

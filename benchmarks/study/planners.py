@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gymnasium_gsp.agents.registry import make_recipe
-from gymnasium_gsp.search.evaluation import Constant
-from gymnasium_gsp.search.horizon import FixedHorizon
+from gymnasium_gsp.search.ingredients.evaluation import Constant
+from gymnasium_gsp.search.ingredients.horizon import FixedHorizon
 
 DISCOUNT = 0.7  # of graphs of states on random processes, which have no time limit
 TRUNCATED, STATIONARY = "truncated", "discounted, without end"

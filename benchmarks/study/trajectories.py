@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gymnasium_gsp.abi.signatures import TERMINATED, call_step, offset
+from gymnasium_gsp.abi.memory import offset
+from gymnasium_gsp.abi.signatures import TERMINATED, call_step
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.models.compiled import CompiledModel
 

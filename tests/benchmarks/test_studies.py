@@ -10,8 +10,8 @@ from benchmarks.study import bias, convergence, overhead, sharing
 from benchmarks.study.random_processes import random_process
 from benchmarks.study.slopes import fitted_slopes, slope_interval, student_interval
 from benchmarks.study.trajectories import clear, read, recorded
+from gymnasium_gsp.search.ingredients.selection import Uniform
 from gymnasium_gsp.search.recipe import Recipe
-from gymnasium_gsp.search.selection import Uniform
 
 
 def frame(study, name):
