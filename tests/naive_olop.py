@@ -16,7 +16,7 @@ class Olop:
         self.search, self.model = Stream(words[0]), Stream(words[1])
         log_m = math.log(trajectories)
         self.f = 2.0 * log_m + (2.0 * math.log(log_m) if kl and log_m > 1.0 else 0.0)
-        self.n, self.mean = {}, {}
+        self.n, self.mean, self.returns = {}, {}, {}
 
     def reward_bound(self, prefix):
         """U of the last step of a prefix."""
@@ -80,11 +80,7 @@ class Olop:
             self.n[prefix] = self.n.get(prefix, 0) + 1
             mean = self.mean.get(prefix, 0.0)
             self.mean[prefix] = mean + (rewards[h - 1] - mean) / self.n[prefix]
+        sampled = sum(self.discount**i * reward for i, reward in enumerate(rewards))
+        before = self.returns.get(sequence[0], 0.0)
+        self.returns[sequence[0]] = before + (sampled - before) / self.n[sequence[:1]]
         return sequence
-
-    def mean_value(self, prefix):
-        """The largest sum of discounted mean rewards from the last step of a prefix on, over what was played."""
-        if prefix not in self.n:
-            return 0.0
-        behind = max(self.mean_value((*prefix, action)) for action in self.actions)
-        return self.mean[prefix] + self.discount * behind

@@ -14,8 +14,7 @@ Departures from the papers:
     3. M and L come from the budget in steps as in the papers, or M is the budget in simulations; if ends leave steps
        over, more trajectories are run.  Sequences are no longer than the steps that are left.
     4. Where states differ in their legal actions, a step takes the best legal one of the state that it is in.
-    5. Of first actions played equally often the one with the best mean value is taken: the largest sum of discounted
-       mean rewards along a sequence that begins with it, and the least possible behind what was played.
+    5. Of first actions played equally often the one with the best mean sampled return is taken.
     6. The papers give no discount for these environments; the default is 0.9.  The preset "tuned" has the one of 0.5,
        0.7, 0.8, 0.9, 0.95 and 0.99 that scored best over the five benchmarks (docs/experiments.md).
 """

@@ -207,6 +207,7 @@ def assemble(model: Model, recipe: Recipe) -> Assembly:
     else:
         parts.install_optimism(recipe.optimism, model.actions)
         program["rewards_apart"] = recipe.optimism.rewards_apart
+        program["lower_is_mean"] = recipe.optimism.lower_is_mean
     if isinstance(decision, Sweep):
         program["sweep"] = 1
         if decision.backup is not None or recipe.estimator == "running":

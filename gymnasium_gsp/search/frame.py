@@ -73,6 +73,7 @@ PROGRAM = np.dtype(
         ("longest", np.int64),  # rows that one simulation can add at most
         ("growth", np.int64),  # ADD_WHILE_ROOM, GROWING or LAST_ROOM
         # Optimism.
+        ("lower_is_mean", np.int64),  # 1 if the lower end is no bound but the mean sampled return
         ("accuracy", np.float64),  # an interval that moves by more is passed on to the predecessors
         ("rounding", np.float64),  # by how little two upper bounds may differ and still be equal
     ]
@@ -193,7 +194,7 @@ _STRUCTS = {dtype: struct_type(dtype) for dtype in (PROGRAM, TALLY)} | {CONTEXT_
 
 def named(array: NDArray[np.void]) -> Any:
     """Return the one record of an array, its fields as attributes to read and set."""
-    return _STRUCTS[array.dtype].from_buffer(array)
+    return _STRUCTS[array.dtype].from_buffer(array.data)
 
 
 class Frame(NamedTuple):

@@ -17,12 +17,12 @@ from gymnasium_gsp.search.playout import read_legal
 
 @njit
 def set_up(frame, number):
-    """Give a new node the widest interval there is."""
+    """Give a new node the widest interval there is; where the lower end is a mean, nothing was sampled yet."""
     node = node_at(frame, number)
     frame.tally.created += 1
     node.interval.order = frame.tally.created
     node.stats.value = frame.context.top
-    node.interval.lower = frame.context.bottom
+    node.interval.lower = 0.0 if frame.program.lower_is_mean != 0 else frame.context.bottom
 
 
 @njit

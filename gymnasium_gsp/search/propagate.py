@@ -38,13 +38,16 @@ def prepend_predecessor(frame, number, child):
 @njit
 def renew(frame, node):
     """Recompute a node's interval; returns whether one of its ends has moved by more than the accuracy."""
-    upper, lower = -math.inf, -math.inf
+    upper, lower, total = -math.inf, -math.inf, 0.0
     for action in range(frame.program.actions):
         if node.q[action] == -math.inf:
             continue
         node.q[action] = action_bound(frame, node, action, 1.0)
         node.variance[action] = action_bound(frame, node, action, -1.0)
         upper, lower = max(upper, node.q[action]), max(lower, node.variance[action])
+        total += node.counts[action] * node.variance[action]
+    if frame.program.lower_is_mean != 0:
+        lower = total / max(node.stats.visits, 1)
     moved = max(abs(upper - node.stats.value), abs(lower - node.interval.lower))
     node.stats.value, node.interval.lower = upper, lower
     return moved > frame.program.accuracy

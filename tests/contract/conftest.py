@@ -10,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
+from kinds import averages
 
 import gymnasium_gsp as gsp
 from gymnasium_gsp.abi import signatures as abi
@@ -18,14 +19,6 @@ from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.envs.compiled_env import EnvState
 
 SETTINGS = [(name, preset) for name, found in gsp.ALGORITHMS.items() for preset in (None, *found.presets)]
-
-
-def averages(name):
-    """Whether an algorithm averages what it samples, in every node of a trail: all slots may then be chosen."""
-    recipe = gsp.make_recipe(name)
-    sampled_tree = isinstance(recipe.evaluation, gsp.ingredients.SampledTree)
-    return recipe.optimism is None and recipe.learning == "on_the_trail" and not sampled_tree
-
 
 TRIALS = [name for name in gsp.ALGORITHMS if averages(name)]
 INCREMENT, MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1

@@ -30,7 +30,7 @@ def both(seed, kl, trajectories=60, discount=0.8, length=4, **options):
 @pytest.mark.parametrize("kl", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_search_is_the_enumeration(kl, seed):
-    """60 trajectories of 4 steps: counts, mean values, streams; each sequence played has the largest B-value."""
+    """60 trajectories of 4 steps: counts, mean returns, streams; each sequence played has the largest B-value."""
     search, result, naive = both(seed, kl)
     everything = list(itertools.product(naive.actions, repeat=naive.length))
     for _ in range(60):
@@ -38,7 +38,7 @@ def test_the_search_is_the_enumeration(kl, seed):
         played = naive.trajectory(0)
         assert before[played] >= max(before.values()) - 1e-9
     assert result.visit_counts.tolist() == [naive.n.get((action,), 0) for action in naive.actions]
-    np.testing.assert_allclose(result.q_values, [naive.mean_value((action,)) for action in naive.actions], atol=1e-12)
+    np.testing.assert_allclose(result.q_values, [naive.returns[action] for action in naive.actions], atol=1e-12)
     most = [action for action in naive.actions if naive.n[action,] == max(naive.n[a,] for a in naive.actions)]
     assert result.action in most
     assert result.q_values[result.action] == max(result.q_values[action] for action in most)

@@ -7,6 +7,7 @@ probability of at most FALSE_ALARM.  Where a test makes several comparisons, the
 import math
 
 import numpy as np
+from kinds import averages
 from scipy import stats
 
 import gymnasium_gsp as gsp
@@ -14,11 +15,9 @@ import gymnasium_gsp as gsp
 FALSE_ALARM = 1e-6
 SIGMAS = 4.9  # two-sided 1e-6 of a normal distribution
 
-# Entropy-regularised planners tend to the regularised value; recipes of other kinds have loops and limits of their own.
+# Entropy-regularised planners tend to the regularised value; those that average no samples have limits of their own.
 _REGULARISED = ("ments", "rents", "tents")
-TRUNCATED_OPTIMUM = [
-    name for name in gsp.ALGORITHMS if name not in _REGULARISED and type(gsp.make_recipe(name)) is gsp.Recipe
-]
+TRUNCATED_OPTIMUM = [name for name in gsp.ALGORITHMS if name not in _REGULARISED and averages(name)]
 """Algorithms whose root value tends to the truncated optimum where every state has one depth."""
 
 

@@ -13,7 +13,7 @@ from scipy import stats
 from statistical.claims import FALSE_ALARM, SIGMAS, standard_error
 
 from gymnasium_gsp import ALGORITHMS, CompiledModel, make_agent, make_recipe
-from gymnasium_gsp.abi import offset
+from gymnasium_gsp.abi.memory import offset
 from gymnasium_gsp.abi.pointers import resolve
 from gymnasium_gsp.agents.seeding import agent_stream
 from gymnasium_gsp.exact import episode_optimum, optimum

@@ -61,7 +61,7 @@ def relative(model, discount):
 def sampled(model, discount):
     """The limit of sparse sampling: below the root, maxima over means of C samples, in expectation."""
     transitions, rewards = laws(model)
-    width = gsp.make_recipe("sparse-sampling").width
+    width = gsp.make_recipe("sparse-sampling").evaluation.width
     last = rewards.max(axis=1)  # with one step left nothing is random
     expected = np.zeros(len(rewards))
     for state in range(len(rewards)):

@@ -69,9 +69,9 @@ def divergence_bound(params, context, visits, outcomes, count, side):
 
 
 def reward_bound(params, context, visits, outcomes, count, side):
-    """Return the mean of u + discount * V(s'), u an upper bound on the mean reward; below, the mean itself.
+    """Return the mean of u + discount * V(s'), u an upper bound on the mean reward; below, the mean reward itself.
 
-    Outcomes that found no room in memory have the extreme value.
+    Outcomes that found no room in memory have the largest value above, and 0 below.
     """
     span, value, unstored = context.highest_reward - context.lowest_reward, 0.0, float(visits)
     for i in range(count):
@@ -83,7 +83,7 @@ def reward_bound(params, context, visits, outcomes, count, side):
             reward += span * math.sqrt(radius)
         value += (reward + context.discount * behind) * (times / visits)
         unstored -= times
-    return value + (context.top if side > 0.0 else context.bottom) * (unstored / visits)
+    return value + (context.top if side > 0.0 else 0.0) * (unstored / visits)
 
 
 @dataclass(frozen=True)
@@ -126,10 +126,12 @@ class Optimism(Ingredient):
 
     Attributes:
         zero_is_a_reward: whether the bounds on rewards must include 0.
+        lower_is_mean: whether the lower end of an interval is no bound but the mean sampled return.
         rounding: by how little two bounds may differ and still be equal, relative to the range of values.
     """
 
     kind = "bound"
+    lower_is_mean: ClassVar[bool] = False
     zero_is_a_reward: ClassVar[bool] = False
     rounding: ClassVar[float] = 0.0
 
@@ -209,7 +211,7 @@ class KullbackLeibler(Optimism):
 class RewardBound(Optimism):
     """Bounds on mean rewards alone, for sequences of actions (Bubeck and Munos 2010; Leurent and Maillard 2019).
 
-    Below, an action has no bound but its mean: what a decision compares.
+    The lower end of an interval is no bound but the mean sampled return, by which ties in visits are broken.
 
     Attributes:
         by: "hoeffding", mean + sqrt(2 log M / n) with rewards taken between 0 and 1; "kl", the largest q with
@@ -219,6 +221,7 @@ class RewardBound(Optimism):
     by: Literal["hoeffding", "kl"] = "hoeffding"
 
     function = staticmethod(reward_bound)
+    lower_is_mean = True
     zero_is_a_reward = True  # what follows the end of the process pays 0
     rounding = 1e-12  # bounds by divergence come so close to 1 that rounding would decide between them
 
