@@ -3,25 +3,33 @@
 import json
 
 import numpy as np
+import pandas as pd
 
-from gymnasium_gsp.bench.protocol import Episode
+from gymnasium_gsp.bench.cell import Cell
+from gymnasium_gsp.bench.episode import Episode
 from gymnasium_gsp.bench.published import published_rewards
-from gymnasium_gsp.bench.store import Cell, Row
+from gymnasium_gsp.bench.store import COLUMNS
 
 VERSIONS = json.dumps({"gymnasium_gsp": "0.1.0", "numpy": "2.0"})
 MACHINE = json.dumps({"cpu": "a processor", "cores": 2, "system": "Linux"})
 
 
 def row(env="GSP/FrozenLake-v0", algorithm="uct", budget=64, index=0, total_reward=0.0, **changes):
-    """One episode; `changes` are fields of the cell, of the episode, or of the row."""
+    """One episode with its cell; `changes` are fields of either."""
     cell = {"preset": "paper", "seed": 0, "options": "", "env_options": ""}
     episode = {"decisions": 10, "simulations": 640, "model_steps": 6400, "nodes": 600, "seconds": 0.01, "optimum": None}
-    rest = {"recipe": "Recipe()", "versions": VERSIONS, "machine": MACHINE}
-    for values in (cell, episode, rest):
+    episode |= {"recipe": "Recipe()", "versions": VERSIONS, "machine": MACHINE}
+    for values in (cell, episode):
         values.update({name: changes.pop(name) for name in list(changes) if name in values})
     assert not changes
     played = Episode(index=index, total_reward=total_reward, **episode)
-    return Row(Cell(env, algorithm, budget=budget, **cell), played, **rest)
+    return Cell(env=env, algorithm=algorithm, budget=budget, **cell), played
+
+
+def frame(rows):
+    """The table that `read` returns for a store with these rows."""
+    table = pd.DataFrame([{**dict(cell), **vars(episode)} for cell, episode in rows], columns=list(COLUMNS))
+    return table.astype({"total_reward": float, "seconds": float, "optimum": float, "budget": object})
 
 
 def rows(returns, **cell):

@@ -40,7 +40,7 @@ class Checked(BaseModel):
         RecipeError: for an unknown field (names the nearest), a missing one, or a value that makes no sense.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
     def __init__(self, **values: Any) -> None:
         try:
@@ -54,8 +54,8 @@ class Checked(BaseModel):
 
 
 def _sentence(error: ValidationError, kind: type[BaseModel]) -> str:
-    """The first mistake that pydantic found: where it is, what was given, and what is allowed."""
-    first = error.errors()[0]
+    """One mistake that pydantic found, a misspelt key before all else: what was given, and what is allowed."""
+    first = min(error.errors(), key=lambda mistake: mistake["type"] != "extra_forbidden")
     name, *inner = first["loc"] or ("",)
     where = f"{name} {inner[0] + 1}: " if inner and isinstance(inner[0], int) else ""
     cause = first.get("ctx", {}).get("error")
@@ -103,20 +103,24 @@ def registered_id(env: Any) -> str:
     return {benchmark.name: benchmark.id for benchmark in BENCHMARKS}.get(name, name)
 
 
+def limits_of(budget: Budget) -> int | dict[str, int | float]:
+    """A budget as a number of simulations if it is nothing else, or its limits by name."""
+    limits = {item.name: getattr(budget, item.name) for item in fields(budget)}
+    given = {name: limit for name, limit in limits.items() if limit is not None}
+    return given["simulations"] if list(given) == ["simulations"] else given
+
+
 def budget_text(given: Any) -> int | str:
     """A budget in one spelling: a number of simulations if it is nothing else, or the call that makes it.
 
     Args:
         given: a number of simulations or a `Budget`; or either as text.
     """
-    budget = as_budget(parse_value(given) if isinstance(given, str) else given)
-    limits = {item.name: getattr(budget, item.name) for item in fields(budget)}
-    limits = {name: limit for name, limit in limits.items() if limit is not None}
-    for name, limit in limits.items():
-        if limit > LARGEST:
-            raise RecipeError(f"budget: {name} may be at most {LARGEST}, not {limit}")
-    if list(limits) == ["simulations"]:
-        return int(limits["simulations"])
+    limits = limits_of(as_budget(parse_value(given) if isinstance(given, str) else given))
+    if isinstance(limits, int):
+        if limits > LARGEST:
+            raise RecipeError(f"budget: simulations may be at most {LARGEST}, not {limits}")
+        return limits
     return f"Budget({', '.join(f'{name}={limit!r}' for name, limit in limits.items())})"
 
 

@@ -1,6 +1,8 @@
 """Playing the episodes of a cell: each by itself, with seeds that do not depend on who plays it."""
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -9,10 +11,13 @@ from typing import Any
 import gymnasium as gym
 
 from gymnasium_gsp.agents.seeding import episode_seeds
-from gymnasium_gsp.bench.cell import Cell, check_count, env_id, recipe_text
+from gymnasium_gsp.bench.cell import Cell, check_count, env_id, import_modules, recipe_text
+from gymnasium_gsp.bench.executors import start_workers
 from gymnasium_gsp.bench.provenance import machine, versions
 from gymnasium_gsp.exact import episode_optimum
 from gymnasium_gsp.search.budget import SearchResult
+
+_AHEAD = 8  # episodes submitted for each process, so that none waits for one that takes long
 
 
 @dataclass(frozen=True)
@@ -93,3 +98,68 @@ def _play(cell: Cell, env: gym.Env[Any, Any], index: int) -> Episode:
         versions=versions(),
         machine=machine(),
     )
+
+
+@dataclass(frozen=True)
+class Task:
+    """A cell as it is sent to another process.
+
+    Attributes:
+        cell: what to play.
+        modules: imported there first, as they register what the cell names.
+        spec: of the environment, which a script may have registered itself; None where a module does.
+    """
+
+    cell: Cell
+    modules: tuple[str, ...] = ()
+    spec: Any = None
+
+    def prepare(self) -> Cell:
+        """The cell, once this process knows everything that it names."""
+        import_modules(self.modules)
+        if self.spec is not None:
+            gym.registry.setdefault(self.cell.env, self.spec)
+        warm_up(self.cell)
+        return self.cell
+
+
+def task_of(cell: Cell, modules: Iterable[str] = ()) -> Task:
+    """The task of playing a cell anywhere."""
+    return Task(cell, tuple(modules), gym.registry.get(cell.env))
+
+
+def play(cell: Cell, episodes: int, jobs: int = 1) -> Iterator[Episode]:
+    """Play a cell, episode by episode; the order and the numbers do not depend on the number of jobs.
+
+    Bad input is refused here, before the first episode is asked for.
+
+    Args:
+        cell: what to play.
+        episodes: how many.
+        jobs: number of processes; 1 for this one.
+
+    Raises:
+        RecipeError: if the cell, the number of episodes or that of jobs makes no sense.
+        Exception: whatever the environment raises when it is reset.
+    """
+    indices = range(check_count("episodes", episodes))
+    processes = min(check_count("jobs", jobs), episodes)
+    warm_up(cell)
+    if processes == 1:
+        return (play_episode(cell, index) for index in indices)
+    return _play_in_processes(task_of(cell), indices, processes)
+
+
+def _play_in_processes(task: Task, indices: Iterable[int], processes: int) -> Iterator[Episode]:
+    running: deque[Future[Episode]] = deque()
+    with start_workers("local", processes) as workers:
+        for index in indices:
+            running.append(workers.executor().submit(_play_task, task, index))
+            if len(running) > _AHEAD * processes:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
+
+
+def _play_task(task: Task, index: int) -> Episode:
+    return play_episode(task.prepare(), index)

@@ -42,7 +42,7 @@ def report(
 
         check_extras()
         check_output(output)
-        from gymnasium_gsp.bench.grid_flags import import_modules
+        from gymnasium_gsp.bench.cell import import_modules
         from gymnasium_gsp.bench.report.contents import make_report
         from gymnasium_gsp.bench.store import Store
 
