@@ -12,7 +12,7 @@ from typing import Any
 from gymnasium_gsp.bench.cell import Cell
 from gymnasium_gsp.bench.episode import Episode, Task, play_episode, task_of, warm_up
 from gymnasium_gsp.bench.executors import Workers
-from gymnasium_gsp.bench.grid import Series
+from gymnasium_gsp.bench.grid import Run
 from gymnasium_gsp.bench.provenance import package_version, versions
 from gymnasium_gsp.bench.store import Store, StoreError
 from gymnasium_gsp.errors import PlanningError, RecipeError
@@ -51,7 +51,7 @@ class Progress:
     cell: Cell | None
 
 
-def check_origins(series: Iterable[Series], store: Store) -> None:
+def check_origins(runs: Iterable[Run], store: Store) -> None:
     """Refuse to mix episodes of other versions of the package, or of other recipes, into the same cell.
 
     Raises:
@@ -59,66 +59,39 @@ def check_origins(series: Iterable[Series], store: Store) -> None:
     """
     ours = package_version(versions())
     advice = "they are untouched; give another --store, or go on with the version that played them"
-    for one in series:
-        for recipe, their_versions in store.origins(one.cell):
+    for run in runs:
+        for recipe, their_versions in store.origins(run.cell):
             theirs = package_version(their_versions)
             if theirs != ours:
                 raise StoreError(
-                    f"{store.path} holds episodes of gymnasium-gsp {theirs} for {one.cell}, and this is {ours}; "
+                    f"{store.path} holds episodes of gymnasium-gsp {theirs} for {run.cell}, and this is {ours}; "
                     f"{advice}"
                 )
-            if recipe != one.recipe:
+            if recipe != run.recipe:
                 raise StoreError(
-                    f"{store.path} holds episodes of another recipe for {one.cell}: {recipe}, and now it is "
-                    f"{one.recipe}; {advice}"
+                    f"{store.path} holds episodes of another recipe for {run.cell}: {recipe}, and now it is "
+                    f"{run.recipe}; {advice}"
                 )
 
 
-def compile_all(series: Iterable[Series]) -> None:
+def compile_all(runs: Iterable[Run]) -> None:
     """Compile everything into the cache, once, so that no worker has to.
 
     Raises:
         RecipeError: for options that do not go together, which some planners see only when they plan.
     """
-    for one in {(one.cell.env, one.recipe): one for one in series}.values():
+    for run in {(run.cell.env, run.recipe): run for run in runs}.values():
         try:
-            warm_up(one.cell)
+            warm_up(run.cell)
         except RecipeError:
             raise
         except Exception:
             continue  # an environment that fails will fail when it is played, and ends no other cell
 
 
-def missing(series: Iterable[Series], store: Store) -> list[list[int]]:
-    """The indices of the episodes that are not in the store, for each series."""
-    return [sorted(set(range(one.episodes)) - set(store.returns(one.cell))) for one in series]
-
-
-def play_missing(
-    series: Sequence[Series],
-    store: Store,
-    workers: Workers,
-    modules: Sequence[str] = (),
-    watch: Callable[[Progress], Any] = lambda progress: None,
-) -> int:
-    """Play the episodes that the store lacks; every batch is in the store as soon as it was played.
-
-    Args:
-        series: what to play.
-        store: where it goes.
-        workers: who plays.
-        modules: imported by every worker first, so that it knows the environments and algorithms of others.
-        watch: called after every batch.
-
-    Returns:
-        How many episodes were played.
-
-    Raises:
-        StoreError: if the store cannot be written.
-        UnplayedError: at the end, if an environment or a search has failed, or an episode has ended its process; the
-            other cells have been played by then.
-    """
-    return _Benchmark(series, store, workers, modules, watch).play()
+def missing(runs: Iterable[Run], store: Store) -> list[list[int]]:
+    """The indices of the episodes that are not in the store, for each run."""
+    return [sorted(set(range(run.episodes)) - set(store.returns(run.cell))) for run in runs]
 
 
 @dataclass(frozen=True)
@@ -137,7 +110,7 @@ class Batch:
 
 
 def play_batch(task: Task, indices: Sequence[int]) -> Batch:
-    """Play some episodes of a cell, in whatever process this is, up to the first that raises something."""
+    """Play some episodes of a cell, in the process of a worker, up to the first that raises something."""
     begun, episodes, failure, where = time.perf_counter(), [], None, "before the first episode"
     try:
         cell = task.prepare()
@@ -161,44 +134,60 @@ def _one_line(error: BaseException) -> str:
 
 @dataclass(eq=False)
 class _Work:
-    """A series while it is played."""
+    """A run while it is played.
 
-    series: Series
+    Attributes:
+        run, task: what is played, and as it is sent to a worker.
+        unsubmitted: indices of episodes that no worker has been given.
+        unplayed: number of episodes that have not come back.
+        begun: whether anything was submitted.
+        seconds: of one episode, in each batch so far.
+    """
+
+    run: Run
     task: Task
     unsubmitted: deque[int]
     unplayed: int
     begun: bool = False
-    seconds: list[float] = field(default_factory=list)  # of one episode, in each batch so far
+    seconds: list[float] = field(default_factory=list)
 
     @property
     def cost(self) -> float | None:
         """Seconds of an episode; None before one was played."""
         return sum(self.seconds) / len(self.seconds) if self.seconds else None
 
-    def take(self) -> list[int]:
-        """The next batch: a single episode until its cost is known."""
+    def next_batch(self) -> list[int]:
+        """Indices to submit: a single one until the cost is known."""
         count = 1 if self.cost is None else max(1, int(_BATCH_SECONDS / max(self.cost, 1e-6)))
         self.begun = True
         return [self.unsubmitted.popleft() for _ in range(min(count, len(self.unsubmitted)))]
 
 
-class _Benchmark:
-    """One call of `play_missing`."""
+class Benchmark:
+    """The episodes that a store lacks; every batch is in the store as soon as it was played.
+
+    Args:
+        runs: what to play.
+        store: where episodes are kept.
+        workers: who plays.
+        modules: imported by every worker first, so that it knows the environments and algorithms of others.
+        watch: called after every batch.
+    """
 
     def __init__(
         self,
-        series: Sequence[Series],
+        runs: Sequence[Run],
         store: Store,
         workers: Workers,
-        modules: Sequence[str],
-        watch: Callable[[Progress], Any],
+        modules: Sequence[str] = (),
+        watch: Callable[[Progress], Any] = lambda progress: None,
     ) -> None:
         self._store, self._workers, self._watch = store, workers, watch
         self._works = [
-            _Work(one, task_of(one.cell, modules), deque(indices), len(indices))
-            for one, indices in zip(series, missing(series, store), strict=True)
+            _Work(run, task_of(run.cell, modules), deque(indices), len(indices))
+            for run, indices in zip(runs, missing(runs, store), strict=True)
         ]
-        self._total = sum(one.episodes for one in series)
+        self._total = sum(run.episodes for run in runs)
         self._unplayed = sum(work.unplayed for work in self._works)
         self._played = 0
         self._running: dict[Future[Batch], tuple[_Work, list[int]]] = {}
@@ -207,13 +196,23 @@ class _Benchmark:
         self._failed: dict[Cell, PlanningError] = {}
 
     def play(self) -> int:
+        """Play them all.
+
+        Returns:
+            How many episodes were played.
+
+        Raises:
+            StoreError: if the store cannot be written.
+            UnplayedError: at the end, if an environment or a search has failed, or an episode has ended its process;
+                the other cells have been played by then.
+        """
         self._report(None)
         self._submit()
         while self._running:
             done, _ = wait(self._running, return_when=FIRST_COMPLETED)
             batches = [(*self._running.pop(future), future) for future in done]
             rows = [
-                (work.series.cell, episode)
+                (work.run.cell, episode)
                 for work, _, future in batches
                 if future.exception() is None
                 for episode in future.result().episodes
@@ -222,7 +221,7 @@ class _Benchmark:
             self._played += len(rows)
             for batch in batches:
                 self._take_back(*batch)
-            self._report(batches[-1][0].series.cell)
+            self._report(batches[-1][0].run.cell)
             self._submit()
         if self._failed:
             raise UnplayedError(self._failed, self._store.path) from next(iter(self._failed.values()))
@@ -241,7 +240,7 @@ class _Benchmark:
             if not open_works:
                 return
             work = max(open_works, key=lambda work: (not work.begun, (work.cost or 0.0) * len(work.unsubmitted)))
-            self._start(work, work.take())
+            self._start(work, work.next_batch())
 
     def _start(self, work: _Work, indices: list[int]) -> None:
         try:
@@ -261,7 +260,7 @@ class _Benchmark:
             if batch.failure is not None:
                 self._give_up(work, batch.failure)
         elif not self._alone:
-            self._suspects += [(work, index) for index in indices if work.series.cell not in self._failed]
+            self._suspects += [(work, index) for index in indices if work.run.cell not in self._failed]
         else:
             self._give_up(
                 work,
@@ -272,7 +271,7 @@ class _Benchmark:
             )
 
     def _give_up(self, work: _Work, failure: PlanningError) -> None:
-        self._failed.setdefault(work.series.cell, failure)
+        self._failed.setdefault(work.run.cell, failure)
         work.unsubmitted.clear()
         work.unplayed = 0
         self._suspects = deque(suspect for suspect in self._suspects if suspect[0] is not work)

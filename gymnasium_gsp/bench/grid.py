@@ -49,7 +49,7 @@ PAPER_AGENTS = ("uct", "power-uct", "ments", "gbop", "gs-power-uct", "gs-power-u
 PAPER_BUDGETS = (16, 32, 64, 128, 256, 512, 1024, 2048)
 
 
-class Series(NamedTuple):
+class Run(NamedTuple):
     """The episodes of one cell.
 
     Attributes:
@@ -301,7 +301,7 @@ def read_grids(path: Path) -> tuple[list[Grid], list[str]]:
     return file.grid, list(file.modules)
 
 
-def series_of(grids: Iterable[Grid]) -> list[Series]:
+def runs_of(grids: Iterable[Grid]) -> list[Run]:
     """Every cell of some grids once, with the most episodes that any of them asks for.
 
     Raises:
@@ -309,7 +309,7 @@ def series_of(grids: Iterable[Grid]) -> list[Series]:
             no sense.
     """
     checked: dict[Cell, tuple[str, str]] = {}  # id and recipe by a cell with the smallest budget
-    series: dict[Cell, Series] = {}
+    runs: dict[Cell, Run] = {}
     for grid in grids:
         for cell, episodes in grid.cells():
             any_budget = cell.changed(budget=1)
@@ -318,6 +318,6 @@ def series_of(grids: Iterable[Grid]) -> list[Series]:
                     checked[any_budget] = env_id(env), recipe_text(cell.make_agent(env))
             env_name, recipe = checked[any_budget]
             cell = cell.changed(env=env_name)
-            if cell not in series or series[cell].episodes < episodes:
-                series[cell] = Series(cell, episodes, recipe)
-    return list(series.values())
+            if cell not in runs or runs[cell].episodes < episodes:
+                runs[cell] = Run(cell, episodes, recipe)
+    return list(runs.values())

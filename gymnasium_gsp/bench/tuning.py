@@ -20,11 +20,11 @@ import numpy as np
 from gymnasium_gsp.agents.preset_file import ENDING, Value, preset_text, read_preset
 from gymnasium_gsp.agents.registry import find_algorithm, preset_options
 from gymnasium_gsp.agents.values import parse_value
-from gymnasium_gsp.bench.benchmark import UnplayedError, check_origins, compile_all, missing, play_missing
+from gymnasium_gsp.bench.benchmark import Benchmark, UnplayedError, check_origins, compile_all, missing
 from gymnasium_gsp.bench.cell import options_of, split_values
 from gymnasium_gsp.bench.executors import Workers
 from gymnasium_gsp.bench.files import replace_file
-from gymnasium_gsp.bench.grid import Grid, Series, series_of
+from gymnasium_gsp.bench.grid import Grid, Run, runs_of
 from gymnasium_gsp.bench.provenance import versions
 from gymnasium_gsp.bench.store import Store, StoreError
 from gymnasium_gsp.bench.summary import standard_error
@@ -139,12 +139,12 @@ class Tuning:
     modules: Sequence[str] = ()
 
     @property
-    def runs(self) -> int:
-        """Episodes of a candidate at each budget."""
+    def episodes(self) -> int:
+        """How many episodes a candidate plays at each budget."""
         return next(iter(self.grid.episodes.values()))
 
-    def series(self, candidate: Candidate, runs: int | None = None, seed: int | None = None) -> list[Series]:
-        """The cells of a candidate, one a budget.
+    def runs(self, candidate: Candidate, episodes: int | None = None, seed: int | None = None) -> list[Run]:
+        """What a candidate plays, one run a budget.
 
         Raises:
             RecipeError: for an option that is both set and tried, or values that make no sense.
@@ -156,32 +156,32 @@ class Tuning:
         try:
             grid = self.grid.changed(
                 options={**fixed, **options_of(candidate)},
-                episodes=runs or self.runs,
+                episodes=episodes or self.episodes,
                 seed=self.grid.seed if seed is None else seed,
             )
-            return series_of([grid])
+            return runs_of([grid])
         except RecipeError as error:
             raise RecipeError(f"{named(candidate)}: {error}") from None
 
-    def score(self, candidate: Candidate, runs: int | None = None, seed: int | None = None) -> Score:
+    def score(self, candidate: Candidate, episodes: int | None = None, seed: int | None = None) -> Score:
         """The score of a candidate, once the store has its episodes.
 
         Args:
             candidate: what to play with.
-            runs: how many episodes at each budget; None for all.
+            episodes: how many at each budget; None for all.
             seed: of the episodes; None for that of the grid.
 
         Raises:
             RecipeError: if the algorithm refuses the candidate.
             UnplayedError: if it could not be played to its end.
         """
-        series = self.series(candidate, runs, seed)
-        check_origins(series, self.store)
-        if any(missing(series, self.store)):
-            compile_all(series)
-            play_missing(series, self.store, self.workers, self.modules)
-        returns = [self.store.returns(one.cell) for one in series]
-        means = [float(np.mean([by_index[index] for by_index in returns])) for index in range(series[0].episodes)]
+        runs = self.runs(candidate, episodes, seed)
+        check_origins(runs, self.store)
+        if any(missing(runs, self.store)):
+            compile_all(runs)
+            Benchmark(runs, self.store, self.workers, self.modules).play()
+        returns = [self.store.returns(run.cell) for run in runs]
+        means = [float(np.mean([by_index[index] for by_index in returns])) for index in range(runs[0].episodes)]
         if not np.isfinite(means).all():
             raise RecipeError(f"{named(candidate)}: a return is not a finite number")
         return Score(candidate, tuple(means))
@@ -219,7 +219,7 @@ def search(
     first = {name: values[0] for name, values in choices.items()}
     for name, values in choices.items():
         for value in values:
-            tuning.series({**first, name: value})
+            tuning.runs({**first, name: value})
     seed = tuning.grid.seed % 2**32
     scores: dict[str, Score] = {}
     total = math.prod(map(len, choices.values())) if trials is None else trials
@@ -249,18 +249,18 @@ def _play(optuna: Any, tuning: Tuning, trial: Any, candidate: Candidate) -> Scor
     """Play a candidate part by part; its score, or the reason why it was given up."""
     reported = 0
     for part in range(1, _PARTS + 1):
-        runs = max(1, tuning.runs * part // _PARTS)
+        episodes = max(1, tuning.episodes * part // _PARTS)
         try:
-            score = tuning.score(candidate, runs)
+            score = tuning.score(candidate, episodes)
         except StoreError:
             raise
         except (RecipeError, UnplayedError) as error:
             return f"given up, {error}"
-        for index in range(reported, runs):
+        for index in range(reported, episodes):
             trial.report(score.returns[index], index)
-        reported = runs
-        if runs < tuning.runs and trial.should_prune():
-            return f"given up at {score.mean:.4g} after {runs} of {tuning.runs} episodes a budget"
+        reported = episodes
+        if episodes < tuning.episodes and trial.should_prune():
+            return f"given up at {score.mean:.4g} after {episodes} of {tuning.episodes} episodes a budget"
     return score
 
 
@@ -323,14 +323,14 @@ def write_preset(
     Raises:
         RecipeError: if the place cannot be written.
     """
-    cell = tuning.series(winner.candidate)[0].cell
+    cell = tuning.runs(winner.candidate)[0].cell
     below = preset_options(find_algorithm(cell.algorithm), cell.preset, cell.env) if cell.preset else {}
     gain, error = fresh.gain(defaults)
     table: dict[str, Value | None] = {
         "command": command,
         "candidates": ranked(scores),
         "budgets": ", ".join(str(budget) for budgets in tuning.grid.budgets.values() for budget in budgets),
-        "runs": tuning.runs,
+        "runs": tuning.episodes,
         "seed": tuning.grid.seed,
         "env_options": tuning.grid.env_options,
         "score": winner.mean,

@@ -49,11 +49,11 @@ def bench(
 ) -> None:
     """Play a grid of environments, algorithms and budgets into a store; what is there already is not played again."""
     with one_line_errors():
-        from gymnasium_gsp.bench.benchmark import check_origins, compile_all, missing, play_missing
+        from gymnasium_gsp.bench.benchmark import Benchmark, check_origins, compile_all, missing
         from gymnasium_gsp.bench.cell import import_modules
         from gymnasium_gsp.bench.console import progress_shown
         from gymnasium_gsp.bench.executors import check_workers, start_workers
-        from gymnasium_gsp.bench.grid import by_algorithm, grids_of, series_of
+        from gymnasium_gsp.bench.grid import by_algorithm, grids_of, runs_of
         from gymnasium_gsp.bench.store import Store
 
         check_workers(backend, jobs, address)
@@ -69,30 +69,30 @@ def bench(
             "env_options": env_settings,
         }
         grids, more_modules = grids_of(what, flags, quick)
-        series = series_of(grids)
+        runs = runs_of(grids)
         with Store(store) as results:
-            check_origins(series, results)
-            left = sum(map(len, missing(series, results)))
-            total = sum(one.episodes for one in series)
-            print(f"{len(series)} cells, {total:,} episodes, {total - left:,} of them in {store}", flush=True)
+            check_origins(runs, results)
+            left = sum(map(len, missing(runs, results)))
+            total = sum(run.episodes for run in runs)
+            print(f"{len(runs)} cells, {total:,} episodes, {total - left:,} of them in {store}", flush=True)
             if not left:
                 return
-            compile_all(series)
+            compile_all(runs)
             imported = [*(modules or ()), *more_modules]
             try:
                 with (
                     start_workers(backend, None if jobs is None else min(jobs, left), address) as workers,
                     progress_shown(total) as show,
                 ):
-                    play_missing(
-                        series,
+                    Benchmark(
+                        runs,
                         results,
                         workers,
                         imported,
                         lambda progress: show(progress.done, progress.remaining, str(progress.cell or "")),
-                    )
+                    ).play()
             except KeyboardInterrupt:
-                kept = total - sum(map(len, missing(series, results)))
+                kept = total - sum(map(len, missing(runs, results)))
                 leave(f"interrupted: {kept} of {total} episodes are in {store}; the same command goes on", INTERRUPTED)
     print(f"{total:,} episodes are in {store}")
 

@@ -74,7 +74,7 @@ def tune(
         place = check_preset(output or Path(f"{agent}-{env.rpartition('/')[2].rpartition(':')[2]}.toml"))
         with Store(store) as episodes, start_workers("local", jobs) as workers:
             tuning = Tuning(grid, episodes, workers, modules or ())
-            tuning.series({})
+            tuning.runs({})
             try:
                 scores = search(tuning, choices, trials, _Shown())
                 if not scores:

@@ -7,11 +7,11 @@ import pytest
 
 from gymnasium_gsp import PlanningError, RecipeError
 from gymnasium_gsp.bench import executors
-from gymnasium_gsp.bench.benchmark import Batch, check_origins, compile_all, missing, play_missing
+from gymnasium_gsp.bench.benchmark import Batch, Benchmark, check_origins, compile_all, missing
 from gymnasium_gsp.bench.cell import Cell
 from gymnasium_gsp.bench.episode import Episode, play
 from gymnasium_gsp.bench.executors import BACKENDS, Workers, start_workers
-from gymnasium_gsp.bench.grid import Grid, Series, series_of
+from gymnasium_gsp.bench.grid import Grid, Run, runs_of
 from gymnasium_gsp.bench.store import Store, StoreError, read
 
 OWN = """
@@ -52,7 +52,7 @@ class ExitingLake(FrozenLakeEnv):
 
 
 class Mute(Exception):
-    def __init__(self, one, other):
+    def __init__(self, path, other):
         self.file = open(os.devnull)
 
     def __str__(self):
@@ -101,7 +101,7 @@ def pool(backend="local"):
 
 
 def grid(envs, agents=("uct",), budgets=(4, 8), episodes=6, seed=0):
-    return series_of([Grid(envs=list(envs), agents=list(agents), budgets=budgets, episodes=episodes, seed=seed)])
+    return runs_of([Grid(envs=list(envs), agents=list(agents), budgets=budgets, episodes=episodes, seed=seed)])
 
 
 def numbers(path):
@@ -113,15 +113,15 @@ def counts(path):
     return read(path).groupby(["env", "budget"]).size().to_dict()
 
 
-def played(path, series, workers, modules=()):
+def played(path, runs, workers, modules=()):
     with Store(path) as store:
-        play_missing(series, store, workers, modules)
+        Benchmark(runs, store, workers, modules).play()
     return numbers(path)
 
 
-def alone(path, series, modules=()):
+def alone(path, runs, modules=()):
     with start_workers(jobs=1) as workers:
-        return played(path, series, workers, modules)
+        return played(path, runs, workers, modules)
 
 
 BACKEND = pytest.mark.parametrize("backend", ["local", pytest.param("dask", marks=pytest.mark.slow)])
@@ -131,27 +131,27 @@ BACKEND = pytest.mark.parametrize("backend", ["local", pytest.param("dask", mark
 def test_two_workers_play_the_same_even_if_one_is_lost(backend, own, tmp_path):
     """The environment and the algorithm are registered by a module of the user's; the first step ends a worker."""
     module, deadly = own
-    series = grid([f"{module}:OwnedLake-v0"], ["own-uct", "gs-power-uct"])
-    assert {one.cell.env for one in series} == {"OwnedLake-v0"}
-    compile_all(series)
-    expected = alone(tmp_path / "alone.sqlite", series, [module])
+    runs = grid([f"{module}:OwnedLake-v0"], ["own-uct", "gs-power-uct"])
+    assert {run.cell.env for run in runs} == {"OwnedLake-v0"}
+    compile_all(runs)
+    expected = alone(tmp_path / "alone.sqlite", runs, [module])
     assert len(expected) == 24
     deadly.touch()
     with pool(backend) as workers:
         assert workers.size == 2
-        assert played(tmp_path / "together.sqlite", series, workers, [module]) == expected
+        assert played(tmp_path / "together.sqlite", runs, workers, [module]) == expected
     assert not deadly.exists()
 
 
 @BACKEND
 def test_what_fails_in_one_environment_ends_its_cells_and_no_others(backend, own, tmp_path):
     module, _ = own
-    series = grid([f"{module}:BrokenLake-v0", f"{module}:OwnedLake-v0"])
-    compile_all(series)
+    runs = grid([f"{module}:BrokenLake-v0", f"{module}:OwnedLake-v0"])
+    compile_all(runs)
     path = tmp_path / "results.sqlite"
     failed = r"episode \d: ZeroDivisionError: the ice is broken; nor could 1 more: BrokenLake-v0, uct, [48] simulations"
     with pool(backend) as workers, pytest.raises(PlanningError, match=failed) as caught:
-        played(path, series, workers, [module])
+        played(path, runs, workers, [module])
     assert str(path) in str(caught.value)
     assert "in reset" in caught.value.__cause__.__notes__[0]
     found = counts(path)
@@ -165,15 +165,15 @@ def test_what_fails_in_one_environment_ends_its_cells_and_no_others(backend, own
 @pytest.mark.slow
 def test_a_cluster_is_found_at_its_address(tmp_path):
     distributed = pytest.importorskip("distributed", reason="needs gymnasium-gsp[dask]")
-    series = grid(["FrozenLake"], budgets=4)
-    compile_all(series)
+    runs = grid(["FrozenLake"], budgets=4)
+    compile_all(runs)
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as there,
         start_workers("dask", address=there.scheduler_address) as workers,
     ):
         assert workers.size == 2
-        found = played(tmp_path / "there.sqlite", series, workers)
-    assert found == alone(tmp_path / "alone.sqlite", series)
+        found = played(tmp_path / "there.sqlite", runs, workers)
+    assert found == alone(tmp_path / "alone.sqlite", runs)
 
 
 @pytest.mark.slow
@@ -208,13 +208,13 @@ def test_bad_words_for_workers_are_refused(arguments, words):
 def test_a_cell_that_ends_its_processes_is_named_and_ends_no_other(own, tmp_path):
     """What was played beside it is tried alone, and played on."""
     module, _ = own
-    series = grid([f"{module}:DeadlyLake-v0", f"{module}:OwnedLake-v0"], budgets=(4, 8, 16))
+    runs = grid([f"{module}:DeadlyLake-v0", f"{module}:OwnedLake-v0"], budgets=(4, 8, 16))
     path = tmp_path / "results.sqlite"
     with (
         pool() as workers,
         pytest.raises(PlanningError, match=r"DeadlyLake-v0, uct, \d+ simulations, episode \d has ended") as caught,
     ):
-        played(path, series, workers, [module])
+        played(path, runs, workers, [module])
     assert len(caught.value.cells) == 3
     assert "OwnedLake" not in str(caught.value)
     assert counts(path) == {("OwnedLake-v0", budget): 6 for budget in (4, 8, 16)}
@@ -226,22 +226,22 @@ def test_whatever_an_environment_raises_ends_its_cells_and_no_others(own, tmp_pa
     """SystemExit, a reset that fails, exceptions without text or that cannot be pickled."""
     module, _ = own
     names = [f"{module}:{name}-v0" for name in ("ExitingLake", "MuteLake", "BrokenLake", "OwnedLake")]
-    series = grid(names, budgets=4, seed=seed)
-    compile_all(series)
+    runs = grid(names, budgets=4, seed=seed)
+    compile_all(runs)
     path = tmp_path / "results.sqlite"
     with start_workers(jobs=jobs) as workers, pytest.raises(PlanningError, match="2 more"):
-        played(path, series, workers, [module])
+        played(path, runs, workers, [module])
     assert counts(path)["OwnedLake-v0", 4] == 6
 
 
 def test_the_same_episodes_as_a_plain_run(tmp_path):
     """`gsp bench` and `gsp run` share seeds: every cell holds what a run of its own gives."""
-    series = grid(["FrozenLake", "FourRooms"], ["uct", "gs-power-uct"], episodes=5, seed=3)
+    runs = grid(["FrozenLake", "FourRooms"], ["uct", "gs-power-uct"], episodes=5, seed=3)
     path = tmp_path / "results.sqlite"
-    alone(path, series)
+    alone(path, runs)
     expected = []
-    for one in series:
-        expected += [{**dict(one.cell), **vars(episode)} for episode in play(one.cell, 5)]
+    for run in runs:
+        expected += [{**dict(run.cell), **vars(episode)} for episode in play(run.cell, 5)]
     key = ("env", "algorithm", "budget", "index", "total_reward", "model_steps", "nodes", "recipe")
     found = read(path).to_dict("records")
     assert sorted([row[name] for name in key] for row in found) == sorted(
@@ -259,8 +259,8 @@ def test_what_is_there_is_not_played_again_and_more_episodes_go_on(tmp_path):
     before, states = read(path).to_dict("records"), []
     with Store(path) as store, start_workers(jobs=1) as workers:
         assert missing(more, store) == [[3, 4], [3, 4], [0, 1, 2, 3, 4]]
-        assert play_missing(more, store, workers, watch=states.append) == 9
-        assert play_missing(more, store, workers) == 0
+        assert Benchmark(more, store, workers, watch=states.append).play() == 9
+        assert Benchmark(more, store, workers).play() == 0
     after = read(path).to_dict("records")
     assert all(str(row) in map(str, after) for row in before)
     assert numbers(path) == alone(tmp_path / "at_once.sqlite", more)
@@ -269,15 +269,15 @@ def test_what_is_there_is_not_played_again_and_more_episodes_go_on(tmp_path):
 
 
 def test_episodes_of_another_version_or_recipe_are_not_mixed_in(tmp_path):
-    (one,) = series = grid(["FrozenLake"], budgets=4)
+    (run,) = runs = grid(["FrozenLake"], budgets=4)
     with Store(tmp_path / "results.sqlite") as store:
-        store.add([(one.cell, Episode(0, 0.0, 1, 1, 1, 1, 0.1, None, one.recipe, '{"gymnasium_gsp": "9.9"}'))])
+        store.add([(run.cell, Episode(0, 0.0, 1, 1, 1, 1, 0.1, None, run.recipe, '{"gymnasium_gsp": "9.9"}'))])
         with pytest.raises(StoreError, match=r"episodes of gymnasium-gsp 9\.9 for GSP/FrozenLake-v0, uct, 4"):
-            check_origins(series, store)
+            check_origins(runs, store)
     with Store(tmp_path / "other.sqlite") as store:
-        store.add([(one.cell, replace(episode, recipe="Recipe()")) for episode in play(one.cell, 1)])
+        store.add([(run.cell, replace(episode, recipe="Recipe()")) for episode in play(run.cell, 1)])
         with pytest.raises(StoreError, match=r"episodes of another recipe .*: Recipe\(\), and now"):
-            check_origins(series, store)
+            check_origins(runs, store)
 
 
 class Simulated(Executor):
@@ -297,9 +297,9 @@ class Simulated(Executor):
 def test_every_cell_is_measured_first_and_then_the_remaining_time_is_known(tmp_path):
     """One episode of each cell, then batches of about half a second; the estimate is exact where costs are equal."""
     cells = [Cell(env="FrozenLake", algorithm="uct", budget=budget) for budget in (1, 10, 100)]
-    series, executor, states = [Series(cell, 200, "") for cell in cells], Simulated(), []
+    runs, executor, states = [Run(cell, 200, "") for cell in cells], Simulated(), []
     with Store(tmp_path / "results.sqlite") as store:
-        assert play_missing(series, store, Workers(1, lambda: executor), watch=states.append) == 600
+        assert Benchmark(runs, store, Workers(1, lambda: executor), watch=states.append).play() == 600
     assert sorted(executor.submitted[:3]) == [(1, 1), (10, 1), (100, 1)]
     assert all(budget * count <= 500 for budget, count in executor.submitted)
     assert max(count for budget, count in executor.submitted if budget == 1) > 100

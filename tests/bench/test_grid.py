@@ -9,7 +9,7 @@ from gymnasium_gsp.bench.grid import (
     by_algorithm,
     grids_of,
     paper_grid,
-    series_of,
+    runs_of,
 )
 from gymnasium_gsp.envs import BENCHMARKS
 
@@ -41,7 +41,7 @@ def write(tmp_path, text):
 
 def refused(match, what=None, quick=False, **flags):
     with pytest.raises(RecipeError, match=match):
-        series_of(grids_of(what, flags, quick)[0])
+        runs_of(grids_of(what, flags, quick)[0])
 
 
 def test_the_papers_protocol():
@@ -49,33 +49,33 @@ def test_the_papers_protocol():
     assert grid.envs == tuple(benchmark.id for benchmark in BENCHMARKS)
     assert set(grid.agents) == set(PAPER_AGENTS)
     assert tuple(2**power for power in range(4, 12)) == PAPER_BUDGETS
-    series = series_of([grid])
-    assert len(series) == 5 * 6 * 8
-    assert {one.cell.budget for one in series} == set(PAPER_BUDGETS)
-    assert {(one.cell.preset, one.episodes, one.cell.seed) for one in series} == {("paper", 200, 0)}
+    runs = runs_of([grid])
+    assert len(runs) == 5 * 6 * 8
+    assert {run.cell.budget for run in runs} == set(PAPER_BUDGETS)
+    assert {(run.cell.preset, run.episodes, run.cell.seed) for run in runs} == {("paper", 200, 0)}
 
 
 def test_the_quick_protocol_has_all_environments_and_algorithms():
-    series = series_of([paper_grid(quick=True)])
-    assert {one.cell.env for one in series} == {benchmark.id for benchmark in BENCHMARKS}
-    assert {one.cell.algorithm for one in series} == set(PAPER_AGENTS)
-    assert all(one.episodes > 1 and one.cell.preset == "paper" for one in series)
-    assert {one.cell.budget for one in series if one.cell.algorithm == "gbop"} == {16, 64}
+    runs = runs_of([paper_grid(quick=True)])
+    assert {run.cell.env for run in runs} == {benchmark.id for benchmark in BENCHMARKS}
+    assert {run.cell.algorithm for run in runs} == set(PAPER_AGENTS)
+    assert all(run.episodes > 1 and run.cell.preset == "paper" for run in runs)
+    assert {run.cell.budget for run in runs if run.cell.algorithm == "gbop"} == {16, 64}
 
 
 def test_flags_change_the_papers_protocol():
     flags = {"agents": ["gbop,uct"], "budgets": "16, 32", "seed": 7, "envs": ["FourRooms"]}
     flags["episodes"] = by_algorithm("episodes", ["1000", "gbop=20"])
     for quick in (False, True):
-        series = series_of(grids_of("paper", flags, quick)[0])
-        assert {(one.cell.algorithm, one.episodes) for one in series} == {("gbop", 20), ("uct", 1000)}
-        assert {one.cell.budget for one in series} == {16, 32}
-        assert {(one.cell.env, one.cell.seed) for one in series} == {("GSP/FourRooms-v0", 7)}
-    assert {one.episodes for one in series_of(grids_of("paper", {"episodes": {"gbop": "20"}})[0])} == {20, 200}
-    assert {one.episodes for one in series_of(grids_of("paper", {"agents": ["uct"]}, quick=True)[0])} == {20}
-    without = series_of(grids_of("paper", {"preset": {"uct": "none"}, "envs": ["FourRooms"]})[0])
-    assert {one.cell.preset for one in without if one.cell.algorithm == "uct"} == {""}
-    assert {one.cell.preset for one in without if one.cell.algorithm != "uct"} == {"paper"}
+        runs = runs_of(grids_of("paper", flags, quick)[0])
+        assert {(run.cell.algorithm, run.episodes) for run in runs} == {("gbop", 20), ("uct", 1000)}
+        assert {run.cell.budget for run in runs} == {16, 32}
+        assert {(run.cell.env, run.cell.seed) for run in runs} == {("GSP/FourRooms-v0", 7)}
+    assert {run.episodes for run in runs_of(grids_of("paper", {"episodes": {"gbop": "20"}})[0])} == {20, 200}
+    assert {run.episodes for run in runs_of(grids_of("paper", {"agents": ["uct"]}, quick=True)[0])} == {20}
+    without = runs_of(grids_of("paper", {"preset": {"uct": "none"}, "envs": ["FourRooms"]})[0])
+    assert {run.cell.preset for run in without if run.cell.algorithm == "uct"} == {""}
+    assert {run.cell.preset for run in without if run.cell.algorithm != "uct"} == {"paper"}
 
 
 def test_flags_alone():
@@ -89,10 +89,10 @@ def test_flags_alone():
         "options": ["discount=0.9"],
         "env_options": ["slip=0.1"],
     }
-    series = series_of(grids_of(None, flags)[0])
+    runs = runs_of(grids_of(None, flags)[0])
     same = {"env": "FrozenLake", "seed": 1, "options": "discount=0.9", "env_options": '{"slip": 0.1}'}
-    assert {one.episodes for one in series} == {4}
-    assert {one.cell for one in series} == {
+    assert {run.episodes for run in runs} == {4}
+    assert {run.cell for run in runs} == {
         Cell(algorithm=algorithm, preset=preset, budget=budget, **same)
         for algorithm, preset in (("uct", ""), ("gbop", "paper"))
         for budget in (8, "Budget(seconds=0.1, nodes=3)")
@@ -102,29 +102,29 @@ def test_flags_alone():
 def test_a_file_of_grids(tmp_path):
     grids, modules = grids_of(write(tmp_path, FILE), {})
     assert modules == []
-    series = {one.cell: one for one in series_of(grids)}
-    assert len(series) == 2 * 2 * 2 + 2
+    runs = {run.cell: run for run in runs_of(grids)}
+    assert len(runs) == 2 * 2 * 2 + 2
     lake = Cell(env="FrozenLake", algorithm="uct", budget=16, seed=3)
-    assert series[lake].episodes == 20
-    assert series[Cell(env="FourRooms", algorithm="gbop", preset="paper", budget=64, seed=3)].episodes == 2
+    assert runs[lake].episodes == 20
+    assert runs[Cell(env="FourRooms", algorithm="gbop", preset="paper", budget=64, seed=3)].episodes == 2
     other = lake.changed(options="discount=0.95, horizon=FixedHorizon(depth=10)", env_options='{"slip": 0.1}')
-    assert series[other].episodes == 30
-    assert series[other.changed(budget="Budget(seconds=0.1)")].episodes == 30
-    assert "FixedHorizon(depth=10)" in series[other].recipe
+    assert runs[other].episodes == 30
+    assert runs[other.changed(budget="Budget(seconds=0.1)")].episodes == 30
+    assert "FixedHorizon(depth=10)" in runs[other].recipe
 
 
 def test_a_grid_is_as_a_file_gives_it():
     """Budgets by algorithm, and a recipe as text among the algorithms."""
     recipe = "Recipe(horizon=FixedHorizon(depth=3))"
     grid = Grid(envs="FrozenLake", agents=["uct", recipe], budgets={"*": [4, 8], "uct": 4}, episodes=2)
-    found = [(one.cell.algorithm.partition("(")[0], one.cell.budget) for one in series_of([grid])]
+    found = [(run.cell.algorithm.partition("(")[0], run.cell.budget) for run in runs_of([grid])]
     assert found == [("uct", 4), ("Recipe", 4), ("Recipe", 8)]
 
 
 def test_a_cell_in_two_grids_is_played_once_with_the_most_episodes():
     grids = [Grid(envs=["FrozenLake"], agents=["uct"], budgets=(8, 16), episodes=number) for number in (5, 9, 7)]
     grids.append(Grid(envs=["gymnasium_gsp:GSP/FrozenLake-v0"], agents=["uct"], budgets=8, episodes=2))
-    assert [one.episodes for one in series_of(grids)] == [9, 9]
+    assert [run.episodes for run in runs_of(grids)] == [9, 9]
 
 
 @pytest.mark.parametrize("text", ["16,x", "64,16", "16,16", "0,16", "-4", "1.5", "16,,32", str(10**30)])

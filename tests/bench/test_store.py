@@ -11,12 +11,17 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from invented_rows import frame
 from stored_rows import CELL_A, CELL_B, rows
 
 from gymnasium_gsp import RecipeError
 from gymnasium_gsp.bench.episode import Episode
 from gymnasium_gsp.bench.store import COLUMNS, SCHEMA, Store, StoreError, export, read
+
+
+def frame(rows):
+    """The table of these rows."""
+    table = pd.DataFrame([{**dict(cell), **vars(episode)} for cell, episode in rows], columns=list(COLUMNS))
+    return table.astype({"total_reward": float, "seconds": float, "optimum": float, "budget": object})
 
 
 def indices(path, cell=CELL_A):

@@ -13,8 +13,7 @@ import gymnasium_gsp as gsp
 from gymnasium_gsp.agents.preset_file import preset_text, read_preset
 from gymnasium_gsp.agents.registry import preset_options
 from gymnasium_gsp.agents.values import parse_value
-from gymnasium_gsp.bench import tuning as tuning_module
-from gymnasium_gsp.bench.benchmark import UnplayedError
+from gymnasium_gsp.bench.benchmark import Benchmark, UnplayedError
 from gymnasium_gsp.bench.cell import Cell, options_of
 from gymnasium_gsp.bench.episode import play
 from gymnasium_gsp.bench.executors import start_workers
@@ -122,9 +121,9 @@ def test_what_is_worse_in_every_episode_is_given_up_early(path, monkeypatch):
     """Returns are invented: 1 for one candidate and 0 for the others, in each of 50 episodes."""
     played = []
 
-    def score(self, candidate, runs=None, seed=None):
-        played.append((candidate["c"], runs))
-        return Score(candidate, (float(candidate["c"] == "1"),) * runs)
+    def score(self, candidate, episodes=None, seed=None):
+        played.append((candidate["c"], episodes))
+        return Score(candidate, (float(candidate["c"] == "1"),) * episodes)
 
     monkeypatch.setattr(Tuning, "score", score)
     told, choices = [], {"c": tuple(map(str, range(1, 8)))}
@@ -136,13 +135,13 @@ def test_what_is_worse_in_every_episode_is_given_up_early(path, monkeypatch):
     place = whole.index("c=1")
     assert place == len(whole) - 1  # from the winner on, everything else is given up
     for candidate in {c for c, _ in played} - {one.candidate["c"] for one in scores}:
-        assert max(runs for c, runs in played if c == candidate) == 10
+        assert max(episodes for c, episodes in played if c == candidate) == 10
 
 
 def test_an_interrupted_search_asks_for_what_an_unbroken_one_asks_for(tmp_path, monkeypatch):
     """Stopped after two trials, and again in the middle of the fourth: the same trials with the same values follow."""
     choices = {"c": ("0.1", "0.2", "0.5", "1.0"), "horizon": ("FixedHorizon(5)", "FixedHorizon(9)", "StepsLeft()")}
-    whole, calls = tuning_module.play_missing, []
+    whole, calls = Benchmark.play, []
 
     def cut(*arguments, **more):
         calls.append(1)
@@ -158,11 +157,11 @@ def test_an_interrupted_search_asks_for_what_an_unbroken_one_asks_for(tmp_path, 
                 try:
                     search(task, choices, end, outcomes(told))
                 except KeyboardInterrupt:
-                    monkeypatch.setattr(tuning_module, "play_missing", whole)
+                    monkeypatch.setattr(Benchmark, "play", whole)
         return [outcome for _, _, outcome in told]
 
     unbroken = trials("unbroken", 6)
-    monkeypatch.setattr(tuning_module, "play_missing", cut)
+    monkeypatch.setattr(Benchmark, "play", cut)
     assert trials("broken", 2, 5, 6) == unbroken
     assert len(calls) == 8
     assert len(unbroken) == 6
@@ -301,8 +300,8 @@ def test_a_file_that_is_none_is_refused(tmp_path, text, words):
 
 def test_a_horizon_is_tried_as_an_ingredient(path):
     with tuning(path, budgets=4, episodes=1) as task:
-        (one,) = task.series({"horizon": "FixedHorizon(3)"})
-    assert options_of(one.cell.options) == {"horizon": FixedHorizon(3)}
+        (run,) = task.runs({"horizon": "FixedHorizon(3)"})
+    assert options_of(run.cell.options) == {"horizon": FixedHorizon(3)}
 
 
 def test_the_command_writes_a_preset_that_run_takes(tmp_path):
