@@ -15,8 +15,9 @@ from rich.table import Table
 from gymnasium_gsp.agents.agent import Agent
 from gymnasium_gsp.agents.registry import ALGORITHMS
 from gymnasium_gsp.bench.catalogue import OPTIMUM_SOURCE, title
-from gymnasium_gsp.bench.cell import Cell, env_id, limits_of
+from gymnasium_gsp.bench.cell import Cell, env_id
 from gymnasium_gsp.bench.summary import Summary
+from gymnasium_gsp.bench.texts import limits_of
 
 _LINE_SECONDS = 30.0  # between two lines of progress where there is no terminal
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from gymnasium_gsp.bench.cell import check_count
+from gymnasium_gsp.bench.texts import check_count
 from gymnasium_gsp.errors import RecipeError, unknown_name
 
 BACKENDS = ("local", "dask")

@@ -31,14 +31,11 @@ from gymnasium_gsp.bench.cell import (
     Checked,
     OptionsText,
     Seed,
-    budget_text,
-    check_count,
     env_id,
     import_modules,
-    preset_name,
     recipe_text,
-    split_values,
 )
+from gymnasium_gsp.bench.texts import budget_text, check_count, preset_name, split_values
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.errors import RecipeError, unknown_name
 

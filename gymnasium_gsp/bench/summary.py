@@ -8,8 +8,9 @@ import gymnasium as gym
 import numpy as np
 
 from gymnasium_gsp.agents.agent import Agent
-from gymnasium_gsp.bench.cell import Cell, env_id, limits_of, recipe_text
+from gymnasium_gsp.bench.cell import Cell, env_id, recipe_text
 from gymnasium_gsp.bench.episode import Episode
+from gymnasium_gsp.bench.texts import limits_of
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact import optimum
 

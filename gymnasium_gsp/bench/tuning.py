@@ -21,13 +21,13 @@ from gymnasium_gsp.agents.preset_file import ENDING, Value, preset_text, read_pr
 from gymnasium_gsp.agents.registry import find_algorithm, preset_options
 from gymnasium_gsp.agents.values import parse_value
 from gymnasium_gsp.bench.benchmark import Benchmark, UnplayedError, check_origins, compile_all, missing
-from gymnasium_gsp.bench.cell import options_of, split_values
 from gymnasium_gsp.bench.executors import Workers
 from gymnasium_gsp.bench.files import replace_file
 from gymnasium_gsp.bench.grid import Grid, Run, runs_of
 from gymnasium_gsp.bench.provenance import versions
 from gymnasium_gsp.bench.store import Store, StoreError
 from gymnasium_gsp.bench.summary import standard_error
+from gymnasium_gsp.bench.texts import options_of, split_values
 from gymnasium_gsp.errors import RecipeError, unknown_name
 
 # The GS-Power-UCT paper does not give its grid; this one holds every value that it selected.

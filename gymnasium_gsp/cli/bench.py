@@ -9,6 +9,7 @@ from gymnasium_gsp.cli.front import (
     INTERRUPTED,
     AlgorithmSettings,
     EnvironmentSettings,
+    Jobs,
     Modules,
     app,
     leave,
@@ -43,7 +44,7 @@ def bench(
     env_settings: EnvironmentSettings = None,
     quick: Annotated[bool, typer.Option("--quick", help="With paper: few budgets and episodes, minutes.")] = False,
     modules: Modules = None,
-    jobs: Annotated[int | None, typer.Option(metavar="J", help="Processes; all cores by default.")] = None,
+    jobs: Jobs = None,
     backend: Annotated[str, typer.Option(help="Who plays: local or dask.")] = "local",
     address: Annotated[str | None, typer.Option(help="Of the Dask scheduler.")] = None,
 ) -> None:

@@ -16,6 +16,11 @@ USAGE, FAILED, INTERRUPTED = 2, 1, 130
 _EXTRAS = {"pydantic": "cli", "loky": "cli", "pandas": "bench", "scipy": "bench", "optuna": "tune"}
 _UsageError: Any = typer.BadParameter.__bases__[0]  # typer has no public name for it
 
+Environment = Annotated[
+    str, typer.Argument(metavar="ENV", help="GSP/FrozenLake-v0, FrozenLake for short, or module:Id.")
+]
+AgentName = Annotated[str, typer.Option(help="An algorithm; `gsp list` shows them.")]
+Jobs = Annotated[int | None, typer.Option(metavar="J", help="Processes; all cores by default.")]
 Modules = Annotated[
     list[str] | None,
     typer.Option("--import", metavar="MODULE", help="A module that registers environments or algorithms of your own."),

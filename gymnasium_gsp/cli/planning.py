@@ -9,7 +9,9 @@ import typer
 from gymnasium_gsp.cli.front import (
     FAILED,
     INTERRUPTED,
+    AgentName,
     AlgorithmSettings,
+    Environment,
     EnvironmentSettings,
     app,
     leave,
@@ -39,8 +41,8 @@ def list_all(
 
 @app.command()
 def run(
-    env: Annotated[str, typer.Argument(metavar="ENV", help="GSP/FrozenLake-v0, FrozenLake for short, or module:Id.")],
-    agent: Annotated[str, typer.Option(help="An algorithm; `gsp list` shows them.")] = "gs-power-uct",
+    env: Environment,
+    agent: AgentName = "gs-power-uct",
     preset: Annotated[str | None, typer.Option(help="A named set of its options, or a preset FILE.toml.")] = None,
     budget: Annotated[
         str, typer.Option(metavar="N", help="Simulations per decision, or limits: 'Budget(seconds=0.1)'.")
@@ -54,9 +56,10 @@ def run(
 ) -> None:
     """Play episodes with an agent that plans at every step, and compare the mean return with the exact optimum."""
     with one_line_errors():
-        from gymnasium_gsp.bench.cell import Cell, check_count
+        from gymnasium_gsp.bench.cell import Cell
         from gymnasium_gsp.bench.console import print_plan, print_summary
         from gymnasium_gsp.bench.summary import summarise
+        from gymnasium_gsp.bench.texts import check_count
 
         cell = Cell(
             env=env,
@@ -83,7 +86,7 @@ def run(
 
 @app.command()
 def check(
-    env: Annotated[str, typer.Argument(metavar="ENV", help="Any id, module:Id included, or a benchmark for short.")],
+    env: Environment,
     env_settings: EnvironmentSettings = None,
 ) -> None:
     """Check whether an environment can be planned in, and say how, at what cost, and what to do where not."""

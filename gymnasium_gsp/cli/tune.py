@@ -10,8 +10,11 @@ import typer
 
 from gymnasium_gsp.cli.front import (
     INTERRUPTED,
+    AgentName,
     AlgorithmSettings,
+    Environment,
     EnvironmentSettings,
+    Jobs,
     Modules,
     app,
     leave,
@@ -22,8 +25,8 @@ from gymnasium_gsp.errors import RecipeError
 
 @app.command()
 def tune(
-    env: Annotated[str, typer.Argument(metavar="ENV", help="GSP/FrozenLake-v0, FrozenLake for short, or module:Id.")],
-    agent: Annotated[str, typer.Option(help="An algorithm; `gsp list` shows them.")] = "gs-power-uct",
+    env: Environment,
+    agent: AgentName = "gs-power-uct",
     budgets: Annotated[str, typer.Option(metavar="N,...", help="The score is the mean over these budgets.")] = "64,256",
     runs: Annotated[int, typer.Option(metavar="M", help="Episodes of a candidate at each budget.")] = 300,
     tries: Annotated[
@@ -47,14 +50,15 @@ def tune(
         "tuning.sqlite"
     ),
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The preset file to write.")] = None,
-    jobs: Annotated[int | None, typer.Option(metavar="J", help="Processes; all cores by default.")] = None,
+    jobs: Jobs = None,
 ) -> None:
     """Find the options that play best, and write a preset file that `gsp run` and `gsp bench` take."""
     with one_line_errors():
-        from gymnasium_gsp.bench.cell import check_count, import_modules
+        from gymnasium_gsp.bench.cell import import_modules
         from gymnasium_gsp.bench.executors import start_workers
         from gymnasium_gsp.bench.grid import Grid
         from gymnasium_gsp.bench.store import Store
+        from gymnasium_gsp.bench.texts import check_count
         from gymnasium_gsp.bench.tuning import Tuning, best, check_preset, choices_of, search, verdict, write_preset
 
         import_modules(modules or ())

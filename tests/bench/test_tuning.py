@@ -14,11 +14,12 @@ from gymnasium_gsp.agents.preset_file import preset_text, read_preset
 from gymnasium_gsp.agents.registry import preset_options
 from gymnasium_gsp.agents.values import parse_value
 from gymnasium_gsp.bench.benchmark import Benchmark, UnplayedError
-from gymnasium_gsp.bench.cell import Cell, options_of
+from gymnasium_gsp.bench.cell import Cell
 from gymnasium_gsp.bench.episode import play
 from gymnasium_gsp.bench.executors import start_workers
 from gymnasium_gsp.bench.grid import Grid
 from gymnasium_gsp.bench.store import Store, read
+from gymnasium_gsp.bench.texts import options_of
 from gymnasium_gsp.bench.tuning import GRID, Score, Tuning, best, choices_of, named, search, verdict, write_preset
 from gymnasium_gsp.cli.commands import app
 from gymnasium_gsp.ingredients import Cautious, FixedHorizon, Sweep
