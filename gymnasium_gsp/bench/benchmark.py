@@ -5,7 +5,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +141,7 @@ class _Work:
         unsubmitted: indices of episodes that no worker has been given.
         unplayed: number of episodes that have not come back.
         begun: whether anything was submitted.
-        seconds: of one episode, in each batch so far.
+        played, seconds: number of episodes that were played so far, and how long they took.
     """
 
     run: Run
@@ -149,12 +149,13 @@ class _Work:
     unsubmitted: deque[int]
     unplayed: int
     begun: bool = False
-    seconds: list[float] = field(default_factory=list)
+    played: int = 0
+    seconds: float = 0.0
 
     @property
     def cost(self) -> float | None:
         """Seconds of an episode; None before one was played."""
-        return sum(self.seconds) / len(self.seconds) if self.seconds else None
+        return self.seconds / self.played if self.played else None
 
     def next_batch(self) -> list[int]:
         """Indices to submit: a single one until the cost is known."""
@@ -256,7 +257,8 @@ class Benchmark:
             batch = future.result()
             work.unplayed -= len(batch.episodes)
             if batch.episodes:
-                work.seconds.append(batch.seconds / len(batch.episodes))
+                work.played += len(batch.episodes)
+                work.seconds += batch.seconds
             if batch.failure is not None:
                 self._give_up(work, batch.failure)
         elif not self._alone:
