@@ -12,8 +12,8 @@ import math
 import statistics
 from typing import Any
 
-from gymnasium_gsp.bench.protocol import Run
-from gymnasium_gsp.bench.runner import play
+from gymnasium_gsp.bench.cell import Cell
+from gymnasium_gsp.bench.episode import play
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.exact import shipped_optima
 from gymnasium_gsp.search.budget import Budget
@@ -83,8 +83,8 @@ def main() -> None:
         for label, agent, preset, settings in EXPERIMENTS[options.name]:
             cells, score = [], 0.0
             for benchmark in BENCHMARKS:
-                run = Run(benchmark.id, agent, budget, options.episodes, preset=preset, options=settings)
-                returns = [episode.total_reward for episode in play(run, options.jobs)]
+                cell = Cell(env=benchmark.id, algorithm=agent, budget=budget, preset=preset, options=settings)
+                returns = [episode.total_reward for episode in play(cell, options.episodes, options.jobs)]
                 mean = statistics.fmean(returns)
                 cells.append(f"{mean:.3g} ({statistics.stdev(returns) / math.sqrt(len(returns)):.2g})")
                 score += mean / shipped_optima()[benchmark.id] / len(BENCHMARKS)

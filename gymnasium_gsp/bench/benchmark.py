@@ -1,204 +1,294 @@
-"""A benchmark: what is missing in the store is played by workers, batch by batch, and kept as it comes."""
+"""A benchmark: the episodes that a store lacks are played, batch by batch, and kept as they come."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gymnasium_gsp.bench.costs import Key
-from gymnasium_gsp.bench.grid import Series
+from gymnasium_gsp.bench.cell import Cell
+from gymnasium_gsp.bench.episode import Episode, Task, play_episode, task_of, warm_up
+from gymnasium_gsp.bench.executors import Workers
+from gymnasium_gsp.bench.grid import Run
 from gymnasium_gsp.bench.provenance import package_version, versions
-from gymnasium_gsp.bench.runner import pack, warm
-from gymnasium_gsp.bench.schedule import Schedule
-from gymnasium_gsp.bench.store import Cell, Row, Store, StoreError
-from gymnasium_gsp.bench.workers import Batch, Played, Workers
+from gymnasium_gsp.bench.store import Store, StoreError
 from gymnasium_gsp.errors import PlanningError, RecipeError
 
-_KEEP_SECONDS = 2.0  # how long episodes may wait for the next transaction
-_AHEAD = 2  # batches handed in for each worker, so that none waits for this process
+_BATCH_SECONDS = 0.5  # far more than submitting a batch takes, and little to lose
+_LONGEST_MESSAGE = 500
 
 
 class UnplayedError(PlanningError):
     """Some cells could not be played to their end; all others were.
 
     Attributes:
-        cells: what was raised, by cell.
+        cells: the error of each of them.
     """
 
     def __init__(self, cells: Mapping[Cell, PlanningError], path: Path) -> None:
-        first, *others = (f"{_named(cell)}, {error}" for cell, error in cells.items())
-        more = f"; nor could {len(others)} more: {'; '.join(map(_named, list(cells)[1:]))}" if others else ""
+        first, *others = (f"{cell}, {error}" for cell, error in cells.items())
+        more = f"; nor could {len(others)} more: {'; '.join(map(str, list(cells)[1:]))}" if others else ""
         super().__init__(f"a cell could not be played to its end: {first}{more}. All else is in {path}")
         self.cells = cells
 
 
 @dataclass(frozen=True)
-class State:
+class Progress:
     """How far a benchmark is.
 
     Attributes:
-        done, total: episodes that are in the store or played by now, and all that were asked for.
-        seconds: since the first batch was handed in.
+        done, total: episodes that are in the store, and all that were asked for.
         remaining: estimate of the seconds that are left; None before anything was measured.
         cell: what was played last; None at the beginning.
     """
 
     done: int
     total: int
-    seconds: float
     remaining: float | None
     cell: Cell | None
 
 
-def check_origins(series: Sequence[Series], store: Store) -> None:
+def check_origins(runs: Iterable[Run], store: Store) -> None:
     """Refuse to mix episodes of other versions of the package, or of other recipes, into the same cell.
 
     Raises:
-        StoreError: with the first cell that holds such episodes.
+        StoreError: names the first cell that holds such episodes.
     """
     ours = package_version(versions())
-    for one in series:
-        for recipe, theirs in store.origins(one.cell):
-            cell = _named(one.cell)
-            way_on = "they are untouched; give another --store, or go on with the version that played them"
-            if package_version(theirs) != ours:
+    advice = "they are untouched; give another --store, or go on with the version that played them"
+    for run in runs:
+        for recipe, their_versions in store.origins(run.cell):
+            theirs = package_version(their_versions)
+            if theirs != ours:
                 raise StoreError(
-                    f"{store.path} holds episodes of gymnasium-gsp {package_version(theirs)} for {cell}, and this is "
-                    f"{ours}; {way_on}"
+                    f"{store.path} holds episodes of gymnasium-gsp {theirs} for {run.cell}, and this is {ours}; "
+                    f"{advice}"
                 )
-            if recipe != one.recipe:
+            if recipe != run.recipe:
                 raise StoreError(
-                    f"{store.path} holds episodes of another recipe for {cell}: {recipe}, and now it is {one.recipe}; "
-                    f"{way_on}"
+                    f"{store.path} holds episodes of another recipe for {run.cell}: {recipe}, and now it is "
+                    f"{run.recipe}; {advice}"
                 )
 
 
-def warm_up(series: Sequence[Series]) -> None:
+def compile_all(runs: Iterable[Run]) -> None:
     """Compile everything into the cache, once, so that no worker has to.
 
     Raises:
         RecipeError: for options that do not go together, which some planners see only when they plan.
     """
-    seen = set()
-    for one in series:
-        compiled = (one.cell.env, one.recipe)
-        if compiled not in seen:
-            seen.add(compiled)
-            try:
-                warm(one.run)
-            except RecipeError:
-                raise
-            except Exception:
-                continue  # an environment that fails will fail when it is played, which says where and ends no other
+    for run in {(run.cell.env, run.recipe): run for run in runs}.values():
+        try:
+            warm_up(run.cell)
+        except RecipeError:
+            raise
+        except Exception:
+            continue  # an environment that fails will fail when it is played, and ends no other cell
 
 
-def missing(series: Sequence[Series], store: Store) -> list[list[int]]:
-    """The indices that are not in the store, for each series."""
-    return [sorted(set(range(one.run.episodes)) - store.played(one.cell)) for one in series]
+def missing(runs: Iterable[Run], store: Store) -> list[list[int]]:
+    """The indices of the episodes that are not in the store, for each run."""
+    return [sorted(set(range(run.episodes)) - set(store.returns(run.cell))) for run in runs]
 
 
-def play_missing(
-    series: Sequence[Series],
-    store: Store,
-    workers: Workers,
-    modules: Sequence[str] = (),
-    watch: Callable[[State], Any] = lambda state: None,
-) -> int:
-    """Play what is missing in the store; every batch of episodes that came back is in it, whatever ends this.
+@dataclass(frozen=True)
+class Batch:
+    """Episodes that were played in turn.
+
+    Attributes:
+        episodes: in the order in which they were asked for, all of them unless something failed.
+        seconds: wall-clock time, environments included, without what was compiled or loaded first.
+        failure: what the first episode that is missing has raised, with its traceback as a note; None if none has.
+    """
+
+    episodes: tuple[Episode, ...]
+    seconds: float
+    failure: PlanningError | None = None
+
+
+def play_batch(task: Task, indices: Sequence[int]) -> Batch:
+    """Play some episodes of a cell, in the process of a worker, up to the first that raises something."""
+    begun, episodes, failure, where = time.perf_counter(), [], None, "before the first episode"
+    try:
+        cell = task.prepare()
+        begun = time.perf_counter()
+        for index in indices:
+            where = f"episode {index}"
+            episodes.append(play_episode(cell, index))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit too: an environment may end its episode, not the benchmark
+        failure = PlanningError(f"{where}: {_one_line(error)}")
+        failure.add_note(traceback.format_exc())
+    return Batch(tuple(episodes), time.perf_counter() - begun, failure)
+
+
+def _one_line(error: BaseException) -> str:
+    """An exception in one line of bearable length, even if its own text cannot be had."""
+    words = " ".join("".join(traceback.format_exception_only(error)).split())
+    return words if len(words) <= _LONGEST_MESSAGE else f"{words[:_LONGEST_MESSAGE]} ..."
+
+
+@dataclass(eq=False)
+class _Work:
+    """A run while it is played.
+
+    Attributes:
+        run, task: what is played, and as it is sent to a worker.
+        unsubmitted: indices of episodes that no worker has been given.
+        unplayed: number of episodes that have not come back.
+        begun: whether anything was submitted.
+        played, seconds: number of episodes that were played so far, and how long they took.
+    """
+
+    run: Run
+    task: Task
+    unsubmitted: deque[int]
+    unplayed: int
+    begun: bool = False
+    played: int = 0
+    seconds: float = 0.0
+
+    @property
+    def cost(self) -> float | None:
+        """Seconds of an episode; None before one was played."""
+        return self.seconds / self.played if self.played else None
+
+    def next_batch(self) -> list[int]:
+        """Indices to submit: a single one until the cost is known."""
+        count = 1 if self.cost is None else max(1, int(_BATCH_SECONDS / max(self.cost, 1e-6)))
+        self.begun = True
+        return [self.unsubmitted.popleft() for _ in range(min(count, len(self.unsubmitted)))]
+
+
+class Benchmark:
+    """The episodes that a store lacks; every batch is in the store as soon as it was played.
 
     Args:
-        series: what to play.
-        store: where it goes.
+        runs: what to play.
+        store: where episodes are kept.
         workers: who plays.
-        modules: what a worker imports first, so that it knows the environments and algorithms of others.
+        modules: imported by every worker first, so that it knows the environments and algorithms of others.
         watch: called after every batch.
-
-    Returns:
-        How many episodes were played.
-
-    Raises:
-        StoreError: if the store cannot be written.
-        UnplayedError: at the end, if an environment or a search has raised something, or a batch has lost its worker
-            again and again.  The other cells have been played by then.
     """
-    return _Benchmark(series, store, workers, modules, watch).play()
-
-
-class _Benchmark:
-    """One call of `play_missing`."""
 
     def __init__(
         self,
-        series: Sequence[Series],
+        runs: Sequence[Run],
         store: Store,
         workers: Workers,
-        modules: Sequence[str],
-        watch: Callable[[State], Any],
+        modules: Sequence[str] = (),
+        watch: Callable[[Progress], Any] = lambda progress: None,
     ) -> None:
-        indices = missing(series, store)
-        self._series, self._store, self._workers, self._watch = series, store, workers, watch
-        self._parcels = [pack(one.run, modules) for one in series]
-        self._schedule = Schedule([_key(one) for one in series], indices, workers.size)
-        self._total = sum(one.run.episodes for one in series)
-        self._before = self._total - sum(map(len, indices))
+        self._store, self._workers, self._watch = store, workers, watch
+        self._works = [
+            _Work(run, task_of(run.cell, modules), deque(indices), len(indices))
+            for run, indices in zip(runs, missing(runs, store), strict=True)
+        ]
+        self._total = sum(run.episodes for run in runs)
+        self._unplayed = sum(work.unplayed for work in self._works)
         self._played = 0
-        self._handed_in = 0
+        self._running: dict[Future[Batch], tuple[_Work, list[int]]] = {}
+        self._suspects: deque[tuple[_Work, int]] = deque()  # episodes that were lost with a process
+        self._alone = False  # whether a suspect is being played, with nothing beside it
         self._failed: dict[Cell, PlanningError] = {}
-        self._rows: list[Row] = []
-        self._begun = self._kept = time.monotonic()
 
     def play(self) -> int:
-        try:
-            self._watch(self._state(None))
-            self._hand_in()
-            while self._schedule.waiting:
-                for number, played in self._workers.first_done():
-                    self._take(number, played)
-                self._hand_in()
-        finally:
-            self._store.add(self._rows)
+        """Play them all.
+
+        Returns:
+            How many episodes were played.
+
+        Raises:
+            StoreError: if the store cannot be written.
+            UnplayedError: at the end, if an environment or a search has failed, or an episode has ended its process;
+                the other cells have been played by then.
+        """
+        self._report(None)
+        self._submit()
+        while self._running:
+            done, _ = wait(self._running, return_when=FIRST_COMPLETED)
+            batches = [(*self._running.pop(future), future) for future in done]
+            rows = [
+                (work.run.cell, episode)
+                for work, _, future in batches
+                if future.exception() is None
+                for episode in future.result().episodes
+            ]
+            self._store.add(rows)
+            self._played += len(rows)
+            for batch in batches:
+                self._take_back(*batch)
+            self._report(batches[-1][0].run.cell)
+            self._submit()
         if self._failed:
             raise UnplayedError(self._failed, self._store.path) from next(iter(self._failed.values()))
         return self._played
 
-    def _hand_in(self) -> None:
-        while self._schedule and self._schedule.waiting < _AHEAD * self._workers.size:
-            series, indices = self._schedule.hand_out(self._handed_in)
-            self._workers.submit(Batch(self._handed_in, self._parcels[series], indices))
-            self._handed_in += 1
+    def _submit(self) -> None:
+        """Keep every worker busy; after a loss, play the episodes that were lost one at a time."""
+        if self._suspects and self._running:
+            return
+        self._alone = bool(self._suspects)
+        if self._alone:
+            work, index = self._suspects.popleft()
+            self._start(work, [index])
+        while not self._alone and len(self._running) < 2 * self._workers.size - 1:
+            open_works = [work for work in self._works if work.unsubmitted]
+            if not open_works:
+                return
+            work = max(open_works, key=lambda work: (not work.begun, (work.cost or 0.0) * len(work.unsubmitted)))
+            self._start(work, work.next_batch())
 
-    def _take(self, number: int, played: Played) -> None:
-        which = self._schedule.take_back(number, len(played.episodes), played.seconds)
-        series = self._series[which]
-        if played.failure is not None:
-            self._schedule.give_up(which)
-            self._failed.setdefault(series.cell, played.failure)
-        self._rows += [
-            Row(series.cell, episode, series.recipe, played.versions, played.machine) for episode in played.episodes
-        ]
-        self._played += len(played.episodes)
-        if time.monotonic() - self._kept > _KEEP_SECONDS:
-            rows, self._rows = self._rows, []
-            self._store.add(rows)
-            self._kept = time.monotonic()
-        self._watch(self._state(series.cell))
+    def _start(self, work: _Work, indices: list[int]) -> None:
+        try:
+            future = self._workers.executor().submit(play_batch, work.task, indices)
+        except BrokenExecutor as error:  # a process was lost since the executor was asked for
+            future = Future()
+            future.set_exception(error)
+        self._running[future] = work, indices
 
-    def _state(self, cell: Cell | None) -> State:
-        return State(
-            done=self._before + self._played,
-            total=self._total,
-            seconds=time.monotonic() - self._begun,
-            remaining=self._schedule.remaining(),
-            cell=cell,
+    def _take_back(self, work: _Work, indices: list[int], future: Future[Batch]) -> None:
+        lost = future.exception()
+        if lost is None:
+            batch = future.result()
+            work.unplayed -= len(batch.episodes)
+            if batch.episodes:
+                work.played += len(batch.episodes)
+                work.seconds += batch.seconds
+            if batch.failure is not None:
+                self._give_up(work, batch.failure)
+        elif not self._alone:
+            self._suspects += [(work, index) for index in indices if work.run.cell not in self._failed]
+        else:
+            self._give_up(
+                work,
+                PlanningError(
+                    f"episode {indices[0]} has ended its process, twice; it may lack memory, or the environment ends "
+                    f"its process: {_one_line(lost)}"
+                ),
+            )
+
+    def _give_up(self, work: _Work, failure: PlanningError) -> None:
+        self._failed.setdefault(work.run.cell, failure)
+        work.unsubmitted.clear()
+        work.unplayed = 0
+        self._suspects = deque(suspect for suspect in self._suspects if suspect[0] is not work)
+
+    def _report(self, cell: Cell | None) -> None:
+        """Call the watch with an estimate that takes the mean of all others for a cell that was not played yet."""
+        costs = [work.cost for work in self._works if work.cost is not None]
+        mean = sum(costs) / len(costs) if costs else 0.0
+        left = sum(max(work.unplayed, 0) * (mean if work.cost is None else work.cost) for work in self._works)
+        known = costs or not any(work.unplayed for work in self._works)
+        self._watch(
+            Progress(
+                done=self._total - self._unplayed + self._played,
+                total=self._total,
+                remaining=left / self._workers.size if known else None,
+                cell=cell,
+            )
         )
-
-
-def _named(cell: Cell) -> str:
-    more = [part for part in (cell.preset and f"preset {cell.preset}", cell.options, cell.env_options) if part]
-    return ", ".join([cell.env, cell.algorithm, f"{cell.budget} simulations", *more])
-
-
-def _key(series: Series) -> Key:
-    budget = series.cell.budget
-    return series.cell.env, series.cell.algorithm, budget if isinstance(budget, int) else 1

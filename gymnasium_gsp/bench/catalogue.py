@@ -1,4 +1,4 @@
-"""What there is: environments with their optimum, algorithms with their ingredients, presets and guarantee."""
+"""The catalogue: environments with their optimum, algorithms with their ingredients, presets and guarantee."""
 
 import inspect
 from dataclasses import fields, is_dataclass
@@ -37,12 +37,12 @@ def catalogue() -> dict[str, list[dict[str, Any]]]:
     """Everything in the registries, as JSON can hold it."""
     return {
         "environments": [_environment(benchmark) for benchmark in BENCHMARKS],
-        "algorithms": [_algorithm(found) for found in ALGORITHMS.values()],
+        "algorithms": [_algorithm(algorithm) for algorithm in ALGORITHMS.values()],
     }
 
 
 def title(env: Any) -> str:
-    """The first line of what the class of an environment says about itself."""
+    """First line of the docstring of an environment's class."""
     return (inspect.getdoc(env) or "").partition("\n")[0]
 
 
@@ -58,21 +58,24 @@ def _environment(benchmark: Benchmark) -> dict[str, Any]:
     }
 
 
-def _algorithm(found: Algorithm) -> dict[str, Any]:
+def _algorithm(algorithm: Algorithm) -> dict[str, Any]:
     return {
-        "name": found.name,
-        "citation": found.citation,
-        "options": found.options(),
-        **_described(make_recipe(found.name)),
-        "presets": {preset: _preset(found, preset) for preset in found.presets},
+        "name": algorithm.name,
+        "citation": algorithm.citation,
+        "options": algorithm.options(),
+        **_described(make_recipe(algorithm.name)),
+        "presets": {preset: _preset(algorithm, preset) for preset in algorithm.presets},
     }
 
 
-def _preset(found: Algorithm, preset: str) -> dict[str, Any]:
+def _preset(algorithm: Algorithm, preset: str) -> dict[str, Any]:
     """The recipes of a preset by the environments it has settings for."""
-    names = [name for name in found.presets[preset] if name != "*"]
     ids = {benchmark.name: benchmark.id for benchmark in BENCHMARKS}
-    return {name: _described(found.recipe(**preset_options(found, preset, ids[name]))) for name in names if name in ids}
+    return {
+        name: _described(algorithm.recipe(**preset_options(algorithm, preset, ids[name])))
+        for name in algorithm.presets[preset]
+        if name in ids
+    }
 
 
 def _described(recipe: Recipe) -> dict[str, Any]:

@@ -1,19 +1,28 @@
-"""What `gsp` shows people: the catalogue, the plan of a run, its progress, and what it came to."""
+"""The terminal output of `gsp`: the catalogue, the plan of a run, progress, and a summary."""
 
 import sys
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import gymnasium as gym
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from gymnasium_gsp.agents.agent import Agent
 from gymnasium_gsp.agents.registry import ALGORITHMS
 from gymnasium_gsp.bench.catalogue import OPTIMUM_SOURCE, title
-from gymnasium_gsp.bench.protocol import Episode, Run, Summary, budget_value, env_id
+from gymnasium_gsp.bench.cell import Cell, env_id
+from gymnasium_gsp.bench.summary import Summary
+from gymnasium_gsp.bench.texts import limits_of
+
+_LINE_SECONDS = 30.0  # between two lines of progress where there is no terminal
+
+ShowProgress = Callable[[int, float | None, str], None]
+"""Shows how many episodes are done, the seconds that remain (None if unknown), and a note."""
 
 
 def _console() -> Console:
@@ -27,24 +36,24 @@ def _labelled_rows() -> Table:
     return table
 
 
-def print_catalogue(found: dict[str, list[dict[str, Any]]]) -> None:
+def print_catalogue(entries: dict[str, list[dict[str, Any]]]) -> None:
     """Print what `catalogue` returned."""
     console = _console()
     table = Table("environment", "optimum", "steps", "task", box=None, pad_edge=False, header_style="bold")
     table.columns[0].no_wrap = True
-    for environment in found["environments"]:
+    for environment in entries["environments"]:
         optimum, steps = f"{environment['optimum']:.7g}", str(environment["max_episode_steps"])
         table.add_row(f"[cyan]{environment['id']}[/]", optimum, steps, escape(environment["title"]))
     console.print(table)
     console.print(f"\n[dim]optimum: {OPTIMUM_SOURCE}[/]")
-    names = [environment["name"] for environment in found["environments"]]
-    for algorithm in found["algorithms"]:
+    names = [environment["name"] for environment in entries["environments"]]
+    for algorithm in entries["algorithms"]:
         console.print(f"\n[bold cyan]{algorithm['name']}[/]  {escape(algorithm['citation'])}")
-        console.print(_about(algorithm, names))
+        console.print(_algorithm_rows(algorithm, names))
 
 
-def _about(algorithm: dict[str, Any], names: list[str]) -> Table:
-    """Ingredients, presets and guarantee of one algorithm; a preset names its environments if it lacks some."""
+def _algorithm_rows(algorithm: dict[str, Any], names: list[str]) -> Table:
+    """Ingredients, presets and guarantee of an algorithm; a preset names its environments if it lacks some."""
     rows = _labelled_rows()
     rows.add_row("ingredients", escape("  ".join(f"{k}={v}" for k, v in algorithm["ingredients"].items())))
     presets = [
@@ -60,41 +69,21 @@ def _about(algorithm: dict[str, Any], names: list[str]) -> Table:
     return rows
 
 
-def print_plan(run: Run, agent: Agent, env: gym.Env[Any, Any]) -> None:
-    """Say what is about to be played."""
-    limits = budget_value(agent.budget)
+def print_plan(cell: Cell, episodes: int, agent: Agent, env: gym.Env[Any, Any]) -> None:
+    """Print what is about to be played."""
+    limits = limits_of(agent.budget)
     spent = f"{limits} simulations" if isinstance(limits, int) else ", ".join(f"{v} {k}" for k, v in limits.items())
     citation = f" ({ALGORITHMS[agent.name].citation})" if agent.name in ALGORITHMS else ""
-    preset = f", preset {run.preset}" if run.preset else ""
+    preset = f", preset {cell.preset}" if cell.preset else ""
     rows = _labelled_rows()
     rows.add_row("environment", f"[cyan]{escape(env_id(env))}[/]  {escape(title(type(env.unwrapped)))}")
     rows.add_row("agent", f"[cyan]{escape(agent.name)}[/]{escape(citation + preset)}")
-    rows.add_row("plan", f"{spent} per decision, {run.episodes} episodes, seed {run.seed}")
+    rows.add_row("plan", f"{spent} per decision, {episodes} episodes, seed {cell.seed}")
     _console().print(rows)
 
 
-def with_progress(episodes: Iterable[Episode], total: int) -> Iterator[Episode]:
-    """The same episodes, with a progress bar if standard error is a terminal."""
-    if not sys.stderr.isatty():
-        yield from episodes
-        return
-    columns = (
-        TextColumn("[dim]playing[/]"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("mean return so far {task.fields[mean]}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task, total_reward = progress.add_task("play", total=total, mean="-"), 0.0
-        for done, episode in enumerate(episodes, start=1):
-            total_reward += episode.total_reward
-            progress.update(task, completed=done, mean=f"{total_reward / done:.4g}")
-            yield episode
-
-
 def print_summary(summary: Summary) -> None:
-    """Print what a run came to, beside the optimum."""
+    """Print the outcome of a run beside the optimum."""
     mean, error, optimum = summary.mean_return, summary.standard_error, summary.optimum
     rows = Table.grid(padding=(0, 2))
     rows.add_column(style="dim")
@@ -106,7 +95,7 @@ def print_summary(summary: Summary) -> None:
         rows.add_row("exact optimum", "-", "not known for this environment")
     else:
         rows.add_row("exact optimum", f"{optimum:.4f}", "no planner does better on average")
-        share = f"[green]{100.0 * mean / optimum:.1f} %[/]" if optimum else "-"
+        share = f"[green]{100.0 * mean / optimum:.1f} %[/]" if optimum > 0.0 else "-"
         rows.add_row("percent of optimum", share, distance_in_words(mean, error, optimum))
     rows.add_row("simulations per second", _rate(summary.simulations, summary.seconds), "while planning, one process")
     rows.add_row("model steps per second", _rate(summary.model_steps, summary.seconds), "")
@@ -127,3 +116,59 @@ def distance_in_words(mean: float, error: float | None, optimum: float) -> str:
 
 def _rate(count: int, seconds: float) -> str:
     return f"{count / seconds:,.0f}" if seconds > 0.0 else "-"
+
+
+def duration(seconds: float | None) -> str:
+    """A time in its two largest units; "?" if it is not known."""
+    if seconds is None:
+        return "?"
+    whole = round(seconds)
+    hours, minutes = whole // 3600, whole // 60 % 60
+    if hours:
+        return f"{hours} h {minutes:02d} min"
+    return f"{minutes} min {whole % 60:02d} s" if minutes else f"{whole} s"
+
+
+@contextmanager
+def progress_shown(total: int, lines: bool = True) -> Iterator[ShowProgress]:
+    """Show progress on standard error: a bar on a terminal, else a plain line now and then.
+
+    Args:
+        total: how many episodes are played.
+        lines: whether to print lines where there is no terminal.
+    """
+    if not sys.stderr.isatty():
+        yield _Lines(total) if lines else lambda done, remaining, note: None
+        return
+    columns = (
+        TextColumn("[dim]playing[/]"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("remaining {task.fields[remaining]}"),
+        TextColumn("[dim]{task.fields[note]}[/]", markup=True),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("play", total=total, remaining="?", note="")
+
+        def show(done: int, remaining: float | None, note: str) -> None:
+            progress.update(task, completed=done, remaining=duration(remaining), note=escape(note))
+
+        yield show
+
+
+class _Lines:
+    """Plain lines of progress, the first as soon as the remaining time is known."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._begun, self._next = total, time.monotonic(), 0.0
+
+    def __call__(self, done: int, remaining: float | None, note: str) -> None:
+        seconds = time.monotonic() - self._begun
+        if remaining is None or seconds < self._next:
+            return
+        self._next = seconds + _LINE_SECONDS
+        print(
+            f"{done} of {self._total} episodes, {duration(seconds)} so far, {duration(remaining)} remaining; {note}",
+            file=sys.stderr,
+            flush=True,
+        )

@@ -1,4 +1,4 @@
-"""What an episode was played with: versions of the packages, and the machine."""
+"""Where an episode was played: versions of the packages, and the machine."""
 
 import json
 import os
@@ -14,21 +14,27 @@ _PACKAGES = ("gymnasium", "numpy", "numba")
 
 @cache
 def versions() -> str:
-    """JSON object: the versions of gymnasium_gsp, gymnasium, numpy, numba and python."""
-    found = {"gymnasium_gsp": __version__, "python": platform.python_version()}
+    """JSON object: the versions of gymnasium_gsp, gymnasium, numpy, numba, LLVM and Python."""
+    from llvmlite.binding import llvm_version_info
+
+    known = {
+        "gymnasium_gsp": __version__,
+        "python": platform.python_version(),
+        "llvm": ".".join(map(str, llvm_version_info)),
+    }
     for package in _PACKAGES:
         try:
-            found[package] = version(package)
+            known[package] = version(package)
         except PackageNotFoundError:  # put on the path by hand
-            found[package] = "unknown"
-    return json.dumps(found, sort_keys=True)
+            known[package] = "unknown"
+    return json.dumps(known, sort_keys=True)
 
 
 @cache
 def machine() -> str:
     """JSON object: the model of the processor, the number of cores, and the system; no host name."""
-    found = {"cpu": _processor(), "cores": os.cpu_count(), "system": f"{platform.system()} {platform.machine()}"}
-    return json.dumps(found, sort_keys=True)
+    known = {"cpu": _processor(), "cores": os.cpu_count(), "system": f"{platform.system()} {platform.machine()}"}
+    return json.dumps(known, sort_keys=True)
 
 
 def package_version(versions_text: str) -> str:

@@ -1,104 +1,67 @@
-"""The store: every episode that a benchmark has played, one row each, in one SQLite file."""
+"""The store: every episode that a benchmark has played, one row each, in one table of one SQLite file.
 
-import math
+SQLite keeps a rollback journal beside the file while it writes, so the store is one file whenever nobody writes, can be
+copied, and a process that is killed leaves it as the last transaction did.  Readers and writers wait for each other.
+"""
+
+import os
 import sqlite3
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import astuple, fields
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Self
+from urllib.parse import quote
 
-from gymnasium_gsp.bench.protocol import Episode
-from gymnasium_gsp.bench.store_file import (
-    CELL,
-    COLUMNS,
-    EPISODE,
-    StoreError,
-    named_errors,
-    open_file,
-    quoted,
-    transaction,
-)
+import numpy as np
+
+from gymnasium_gsp.bench.cell import Cell
+from gymnasium_gsp.bench.episode import Episode
+from gymnasium_gsp.bench.files import replace_file
 from gymnasium_gsp.errors import RecipeError, unknown_name
 
-__all__ = ["Cell", "Row", "Store", "StoreError"]
+if TYPE_CHECKING:
+    import pandas as pd
 
-_BUSY = 30.0  # seconds to wait for another process that holds the file
-_LARGEST = 2**63 - 1  # SQLite's largest whole number
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What the episodes of one mean have in common.
-
-    Attributes:
-        env: the environment's full id.
-        algorithm: name of a registered algorithm.
-        preset: name of a set of its options; None for none.
-        budget: simulations per decision, or another `Budget` as the call that makes it.
-        seed: of the run.
-        options: further options of the algorithm in canonical text, `bench.grid.options_text`; "" for none.
-        env_options: arguments of the environment in canonical text, `bench.grid.arguments_text`; "" for none.
-    """
-
-    env: str
-    algorithm: str
-    preset: str | None
-    budget: int | str
-    seed: int
-    options: str = ""
-    env_options: str = ""
+APPLICATION_ID = 0x67737062  # "gspb"; marks an SQLite file as a store
+SCHEMA = 2  # raised with every change of the columns; files of another schema are refused
+KEY = (*Cell.model_fields, "index")
+COLUMNS = (*Cell.model_fields, *(field.name for field in fields(Episode)))
+EXPORTS = (".csv", ".parquet")
+_NUMBERS = {"total_reward": float, "seconds": float, "optimum": float, "budget": object}  # types that pandas may miss
 
 
-@dataclass(frozen=True)
-class Row:
-    """One episode in the store.
-
-    Attributes:
-        cell: where it belongs.
-        episode: what was played; its `index` is unique in a cell.
-        recipe: how the agent planned, as the call that makes it.
-        versions: JSON object of versions: gymnasium_gsp, gymnasium, numpy, numba, python.
-        machine: JSON object: cpu, cores, system; no host name.
-    """
-
-    cell: Cell
-    episode: Episode
-    recipe: str
-    versions: str
-    machine: str
+class StoreError(RecipeError):
+    """A file of results that cannot be opened, read or written; what it held before is untouched."""
 
 
 class Store:
-    """A file of episodes, opened or created; a context manager.
+    """A file of episodes, opened or created for writing; a context manager.
 
     Args:
         path: the file.
-        read_only: never create or change it; an older schema is then read through a migrated copy in memory.
-        busy_seconds: how long to wait for another process that writes.
+        busy_seconds: how long to wait for another process that reads or writes.
 
     Raises:
-        StoreError: if the file cannot be opened, is broken, is not ours, or is of a newer schema.
+        StoreError: if the file cannot be opened, is broken, is not ours, or is of another schema.
     """
 
-    def __init__(self, path: str | Path, read_only: bool = False, busy_seconds: float = _BUSY) -> None:
-        self.path, self._busy = Path(path), busy_seconds
-        with named_errors(self.path, "opened"):
-            self._connection: sqlite3.Connection = open_file(self.path, read_only, busy_seconds)
+    def __init__(self, path: str | Path, busy_seconds: float = 30.0) -> None:
+        self.path = Path(path)
+        _check_writable(self.path)
+        self._connection = _open(self.path, "rwc", busy_seconds)
 
-    def __enter__(self) -> "Store":
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Close the file; every batch that was added is in it already."""
+        """Close the file; all that was added is in it already."""
         self._connection.close()
 
-    def add(self, rows: Iterable[Row]) -> int:
+    def add(self, rows: Iterable[tuple[Cell, Episode]]) -> int:
         """Add episodes in one transaction, and leave out those that are there already.
 
         Returns:
@@ -106,87 +69,175 @@ class Store:
 
         Raises:
             StoreError: if the file cannot be written, because the disk is full or another process holds it; nothing of
-                this batch is kept then, and earlier rows are untouched.
+                these rows is kept then, and earlier rows are untouched.
         """
-        values = [_values(row) for row in rows]
-        if not values:
-            return 0
+        records = [tuple(map(_native, (*dict(cell).values(), *astuple(episode)))) for cell, episode in rows]
         marks = ", ".join("?" * len(COLUMNS))
-        insert = f"INSERT INTO episodes ({quoted(COLUMNS)}) VALUES ({marks}) ON CONFLICT DO NOTHING"
-        with named_errors(self.path, "written"), transaction(self._connection, self._busy):
+        with _named_errors(self.path, "written"), _transaction(self._connection):
             before = self._connection.total_changes
-            self._connection.executemany(insert, values)
+            self._connection.executemany(f"INSERT OR IGNORE INTO episodes VALUES ({marks})", records)
             return self._connection.total_changes - before
 
-    def rows(self, **where: Any) -> list[Row]:
-        """All episodes, sorted by cell and index; or those with the given fields of a cell, as `env="GSP/..."`.
-
-        Raises:
-            RecipeError: for a field that a cell does not have.
-            StoreError: if the file cannot be read.
-        """
-        condition, values = _condition(where)
-        query = f"SELECT {quoted(COLUMNS)} FROM episodes {condition} ORDER BY {quoted((*CELL, 'index'))}"
-        with named_errors(self.path, "read"):
-            found = self._connection.execute(query, values).fetchall()
-        cells: dict[Cell, Cell] = {}
-        return [_row(record, cells) for record in found]
-
-    def cells(self) -> dict[Cell, int]:
-        """How many episodes each cell has, sorted."""
-        query = f"SELECT {quoted(CELL)}, COUNT(*) FROM episodes GROUP BY {quoted(CELL)} ORDER BY {quoted(CELL)}"
-        with named_errors(self.path, "read"):
-            return {_cell(record): record[-1] for record in self._connection.execute(query)}
-
-    def played(self, cell: Cell) -> set[int]:
-        """The indices of the episodes that a cell has."""
-        condition, values = _condition({name: getattr(cell, name) for name in CELL})
-        with named_errors(self.path, "read"):
-            found = self._connection.execute(f'SELECT "index" FROM episodes {condition}', values)
-            return {index for (index,) in found}
+    def returns(self, cell: Cell) -> dict[int, float]:
+        """The undiscounted returns of a cell's episodes, by their index."""
+        found = self._select('"index", total_reward', cell)
+        return {index: np.nan if value is None else value for index, value in found}
 
     def origins(self, cell: Cell) -> set[tuple[str, str]]:
-        """The different (recipe, versions) of the episodes that a cell has."""
-        condition, values = _condition({name: getattr(cell, name) for name in CELL})
-        with named_errors(self.path, "read"):
-            found = self._connection.execute(f"SELECT DISTINCT recipe, versions FROM episodes {condition}", values)
-            return set(found.fetchall())
+        """The different (recipe, versions) of a cell's episodes."""
+        return set(self._select("DISTINCT recipe, versions", cell))
+
+    def _select(self, what: str, cell: Cell) -> list[tuple]:
+        condition = " AND ".join(f"{name} = ?" for name in Cell.model_fields)
+        with _named_errors(self.path, "read"):
+            query = f"SELECT {what} FROM episodes WHERE {condition}"
+            return self._connection.execute(query, tuple(dict(cell).values())).fetchall()
 
 
-def _condition(where: dict[str, Any]) -> tuple[str, list[Any]]:
-    for name in where:
-        if name not in CELL:
-            raise RecipeError(unknown_name("field of a cell", name, CELL))
-    terms = " AND ".join(f'"{name}" = ?' for name in where)
-    return (f"WHERE {terms}" if terms else "", ["" if value is None else value for value in where.values()])
+def read(path: str | Path, busy_seconds: float = 30.0) -> "pd.DataFrame":
+    """Every episode of a store as a table, sorted by cell and index.
+
+    Returns:
+        One row an episode with the columns `COLUMNS`.  A budget is a number of simulations or a text, a preset, options
+        or arguments that were not given are "".
+
+    Raises:
+        StoreError: if there is no such file, or it is broken, not ours, or of another schema.
+    """
+    import pandas as pd
+
+    path = Path(path)
+    with closing(_open(path, "rw", busy_seconds)) as connection, _named_errors(path, "read"):
+        if not _columns(connection):  # an empty file
+            return pd.DataFrame(columns=list(COLUMNS)).astype(_NUMBERS)
+        return pd.read_sql_query(f"SELECT * FROM episodes ORDER BY {_quoted(KEY)}", connection).astype(_NUMBERS)
 
 
-def _values(row: Row) -> tuple[Any, ...]:
-    if row.cell.seed > _LARGEST:
-        raise StoreError(f"a store keeps seeds up to 2**63 - 1, not {row.cell.seed}")
-    cell = {name: getattr(row.cell, name) for name in CELL}
-    numbers = {name: getattr(row.episode, name) for name in EPISODE}
-    values = {**cell, **numbers, "recipe": row.recipe, "versions": row.versions, "machine": row.machine}
-    values["preset"] = values["preset"] or ""
-    return tuple(_native(values[name], kind) for name, kind in COLUMNS.items())
+def export(store: Path, path: Path) -> int:
+    """Write all episodes of a store to a file, by its ending; an older file stays until the new one is complete.
+
+    Returns:
+        How many episodes were written.
+
+    Raises:
+        RecipeError: for another ending, a place that cannot be written, or Parquet without pyarrow.
+    """
+    ending = path.suffix.lower()
+    if ending not in EXPORTS:
+        raise RecipeError(unknown_name("ending of an export", ending or path.name, EXPORTS))
+    if path.resolve() == store.resolve():
+        raise RecipeError(f"{path} is the store itself; give another file")
+    frame = read(store)
+    frame["budget"] = frame["budget"].astype(str)  # not every budget is a number
+    if ending == ".csv":
+        replace_file(path, frame.to_csv(index=False).encode())
+        return len(frame)
+    try:
+        content = frame.to_parquet(index=False)
+    except ImportError as error:
+        raise RecipeError("Parquet needs pyarrow: pip install 'gymnasium-gsp[parquet]'; CSV needs nothing") from error
+    replace_file(path, content)
+    return len(frame)
 
 
-def _native(value: Any, kind: str) -> Any:
-    """A number as SQLite takes it: numpy's own would be kept as bytes."""
-    if kind.startswith("INTEGER"):
-        return int(value)
-    return float(value) if kind.startswith("REAL") and value is not None else value
+def _open(path: Path, mode: str, busy_seconds: float) -> sqlite3.Connection:
+    """A connection to a store; a file that is no store is left as it was."""
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; --store is a file, such as {path / 'results.sqlite'}")
+    if mode == "rw" and not path.exists():
+        raise StoreError(f"there is no store {path}; `gsp bench` makes one, or give another --store")
+    with _named_errors(path, "opened"):
+        address = f"file:{quote(str(path.absolute()))}?mode={mode}"
+        connection = sqlite3.connect(address, uri=True, timeout=busy_seconds, isolation_level=None)
+        try:
+            _check_kind(connection, path)
+            if mode == "rwc" and not _columns(connection):
+                _create(connection)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
 
 
-def _cell(record: tuple[Any, ...]) -> Cell:
-    named = dict(zip(CELL, record, strict=False))
-    return Cell(**{**named, "preset": named["preset"] or None})
+def _create(connection: sqlite3.Connection) -> None:
+    with _transaction(connection):
+        connection.execute(
+            f"CREATE TABLE IF NOT EXISTS episodes ({_quoted(COLUMNS)}, PRIMARY KEY ({_quoted(KEY)})) WITHOUT ROWID"
+        )
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
-def _row(record: tuple[Any, ...], cells: dict[Cell, Cell]) -> Row:
-    cell = _cell(record)
-    last = len(CELL) + len(EPISODE)
-    episode = dict(zip(EPISODE, record[len(CELL) : last], strict=True))
-    if episode["total_reward"] is None:
-        episode["total_reward"] = math.nan
-    return Row(cells.setdefault(cell, cell), Episode(**episode), *record[last:])
+def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that is neither empty nor a store of this schema."""
+
+    def ask(query: str) -> object:
+        return connection.execute(query).fetchone()[0]
+
+    owner, schema = ask("PRAGMA application_id"), ask("PRAGMA user_version")
+    if owner == 0 and ask("SELECT COUNT(*) FROM sqlite_schema") == 0:
+        return
+    if owner != APPLICATION_ID:
+        raise StoreError(f"{path} is an SQLite file of another program, not a store; give another --store")
+    if schema != SCHEMA:
+        raise StoreError(
+            f"{path} was written by another version of gymnasium-gsp (schema {schema}; this one reads {SCHEMA}); give "
+            "another --store, or go on with the version that wrote it"
+        )
+    if ask("PRAGMA quick_check(1)") != "ok" or _columns(connection) != COLUMNS:
+        raise StoreError(f"{path} is a broken store and was left as it was; give another --store, or an older copy")
+
+
+def _columns(connection: sqlite3.Connection) -> tuple[str, ...]:
+    return tuple(name for (name,) in connection.execute("SELECT name FROM pragma_table_info('episodes')"))
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def _native(value: object) -> object:
+    """A number as SQLite takes it; numpy's own would be kept as bytes."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing; everybody else waits from the beginning, so that the commit at the end need not."""
+    connection.execute("BEGIN EXCLUSIVE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # a full disk has rolled back by itself
+            connection.execute("ROLLBACK")
+        raise
+
+
+_ADVICE = {
+    sqlite3.SQLITE_FULL: "earlier rows are untouched; make room on the disk and give the same command again",
+    sqlite3.SQLITE_IOERR: "earlier rows are untouched; make room on the disk and give the same command again",
+    sqlite3.SQLITE_BUSY: "another process holds it; wait for that one and give the same command again",
+    sqlite3.SQLITE_NOTADB: "it is no SQLite file or a broken one, and was left as it was; give another --store",
+    sqlite3.SQLITE_CORRUPT: "it is no SQLite file or a broken one, and was left as it was; give another --store",
+}
+
+
+@contextmanager
+def _named_errors(path: Path, deed: str) -> Iterator[None]:
+    """Turn an error of SQLite into one sentence with the file's name and what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        advice = _ADVICE.get(code, "earlier rows are untouched; give another --store, or a place that can be written")
+        raise StoreError(f"{path} cannot be {deed}: {error}; {advice}") from error
+
+
+def _check_writable(path: Path) -> None:
+    """Refuse with a reason where SQLite only says that it is unable to open the file."""
+    if not path.parent.is_dir():
+        raise StoreError(f"there is no folder {path.parent} for the store {path.name}; make it first")
+    for place in (path, path.parent):
+        if place.exists() and not os.access(place, os.W_OK):
+            raise StoreError(f"{place} cannot be written; give another --store, or change its permissions")

@@ -1,37 +1,49 @@
-"""The front of every command: the application, one-line errors with an exit code, and making an environment."""
+"""The front of every command: the application, and errors in one line with an exit code."""
 
-import difflib
 import os
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from inspect import signature
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from gymnasium_gsp import __version__
-from gymnasium_gsp.envs import BENCHMARKS
-from gymnasium_gsp.errors import PlanningError, RecipeError, unknown_name
-
-if TYPE_CHECKING:
-    import gymnasium as gym
-
-    from gymnasium_gsp.bench.protocol import Run
+from gymnasium_gsp.errors import PlanningError, RecipeError
 
 USAGE, FAILED, INTERRUPTED = 2, 1, 130
+_EXTRAS = {"pydantic": "cli", "loky": "cli", "pandas": "bench", "scipy": "bench", "optuna": "tune"}
 _UsageError: Any = typer.BadParameter.__bases__[0]  # typer has no public name for it
+
+Environment = Annotated[
+    str, typer.Argument(metavar="ENV", help="GSP/FrozenLake-v0, FrozenLake for short, or module:Id.")
+]
+AgentName = Annotated[str, typer.Option(help="An algorithm; `gsp list` shows them.")]
+Jobs = Annotated[int | None, typer.Option(metavar="J", help="Processes; all cores by default.")]
+Modules = Annotated[
+    list[str] | None,
+    typer.Option("--import", metavar="MODULE", help="A module that registers environments or algorithms of your own."),
+]
+EnvironmentSettings = Annotated[
+    list[str] | None,
+    typer.Option("--env-set", metavar="KEY=VALUE", help="An argument of the environment, in JSON: --env-set slip=0."),
+]
+AlgorithmSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="An option of the algorithm, as in --set 'horizon=FixedHorizon(10)'."
+    ),
+]
 
 
 def complain(message: object) -> None:
-    """Say what is wrong, in one line on standard error."""
+    """Print an error in one line on standard error."""
     print("gsp:", " ".join(str(message).split()), file=sys.stderr)
 
 
 def leave(message: object, code: int = USAGE) -> NoReturn:
-    """Say what is wrong and end the command with an exit code."""
+    """Print an error and end the command with an exit code."""
     complain(message)
     raise typer.Exit(code)
 
@@ -66,7 +78,7 @@ def gsp(
 ) -> None:
     """Online planning for Gymnasium: plan in an environment, and see the return beside the exact optimum."""
     here = os.getcwd()
-    if here not in sys.path:  # an installed command does not look for modules where one stands, as `python -m` does
+    if here not in sys.path:  # an installed command does not look for modules in the current folder, `python -m` does
         sys.path.append(here)
     if context.invoked_subcommand is None:
         print(context.get_help())
@@ -74,7 +86,7 @@ def gsp(
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turn what the library says about a wrong recipe or a failed search into one line and an exit code."""
+    """Turn the library's errors, and a package that is missing, into one line and an exit code."""
     from gymnasium.error import Error
 
     try:
@@ -83,38 +95,7 @@ def one_line_errors() -> Iterator[None]:
         leave(error)
     except PlanningError as error:
         leave(error, FAILED)
-
-
-def make_env(planned: "Run") -> "gym.Env[Any, Any]":
-    """The environment; whatever its constructor raises is about what was typed, and becomes one line."""
-    from gymnasium.error import Error, UnregisteredEnv
-
-    try:
-        return planned.make_env()
-    except UnregisteredEnv as error:
-        leave(f"{error} {_nearest(planned.env)}")
-    except Error:
-        raise
-    except Exception as error:
-        leave(_unknown_argument(planned, error) or f"{planned.env} cannot be made: {type(error).__name__}: {error}")
-
-
-def _unknown_argument(planned: "Run", error: Exception) -> str | None:
-    """What to say if the environment was refused for an argument that does not exist; else None."""
-    import gymnasium as gym
-    from gymnasium.envs.registration import load_env_creator
-
-    given = re.search(r"unexpected keyword argument '(\w+)'", str(error))
-    spec = gym.registry.get(planned.env.rpartition(":")[2])
-    if given is None or given[1] not in planned.env_options or spec is None:
-        return None
-    creator = load_env_creator(spec.entry_point) if isinstance(spec.entry_point, str) else spec.entry_point
-    return None if creator is None else unknown_name(f"argument of {spec.id}", given[1], signature(creator).parameters)
-
-
-def _nearest(env: str) -> str:
-    """The benchmark whose name is most like the one in an id."""
-    word = env.rpartition(":")[2].rpartition("/")[2].partition("-v")[0].lower()
-    ids = {benchmark.name.lower(): benchmark.id for benchmark in BENCHMARKS}
-    near = difflib.get_close_matches(word, ids, n=1, cutoff=0.6)
-    return f"The nearest benchmark is {ids[near[0]]}." if near else f"The benchmarks are {', '.join(ids.values())}."
+    except ModuleNotFoundError as error:
+        if error.name not in _EXTRAS:
+            raise
+        leave(f"this command needs {error.name}: pip install 'gymnasium-gsp[{_EXTRAS[error.name]}]'")

@@ -1,4 +1,4 @@
-"""`gsp list`, `gsp run` and `gsp check`: what there is, playing with a planner, and whether an environment will do."""
+"""`gsp list`, `gsp run` and `gsp check`: the catalogue, playing with a planner, and whether an environment will do."""
 
 import json
 from dataclasses import asdict
@@ -6,10 +6,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gymnasium_gsp.cli.front import FAILED, INTERRUPTED, app, leave, make_env, one_line_errors
+from gymnasium_gsp.cli.front import (
+    FAILED,
+    INTERRUPTED,
+    AgentName,
+    AlgorithmSettings,
+    Environment,
+    EnvironmentSettings,
+    app,
+    leave,
+    one_line_errors,
+)
 
 if TYPE_CHECKING:
-    from gymnasium_gsp.bench.protocol import Episode, Run
+    from gymnasium_gsp.bench.cell import Cell
+    from gymnasium_gsp.bench.episode import Episode
 
 
 @app.command("list")
@@ -17,20 +28,21 @@ def list_all(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show environments with their optimum, and algorithms with ingredients, presets and guarantee."""
-    from gymnasium_gsp.bench.catalogue import catalogue
-    from gymnasium_gsp.bench.console import print_catalogue
+    with one_line_errors():
+        from gymnasium_gsp.bench.catalogue import catalogue
+        from gymnasium_gsp.bench.console import print_catalogue
 
-    found = catalogue()
+    entries = catalogue()
     if as_json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(entries, indent=2))
     else:
-        print_catalogue(found)
+        print_catalogue(entries)
 
 
 @app.command()
 def run(
-    env: Annotated[str, typer.Argument(metavar="ENV", help="GSP/FrozenLake-v0, FrozenLake for short, or module:Id.")],
-    agent: Annotated[str, typer.Option(help="An algorithm; `gsp list` shows them.")] = "gs-power-uct",
+    env: Environment,
+    agent: AgentName = "gs-power-uct",
     preset: Annotated[str | None, typer.Option(help="A named set of its options, or a preset FILE.toml.")] = None,
     budget: Annotated[
         str, typer.Option(metavar="N", help="Simulations per decision, or limits: 'Budget(seconds=0.1)'.")
@@ -38,43 +50,33 @@ def run(
     episodes: Annotated[int, typer.Option(metavar="M", help="How many episodes to play.")] = 20,
     seed: Annotated[int, typer.Option(metavar="S", help="The same seed gives the same numbers.")] = 0,
     jobs: Annotated[int, typer.Option(metavar="J", help="Processes; they change no number.")] = 1,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="An option of the agent, as in --set 'horizon=FixedHorizon(10)'."
-        ),
-    ] = None,
-    env_settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--env-set", metavar="KEY=VALUE", help="An argument of the environment, in JSON: --env-set slip=0."
-        ),
-    ] = None,
+    settings: AlgorithmSettings = None,
+    env_settings: EnvironmentSettings = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Play episodes with an agent that plans at every step, and compare the mean return with the exact optimum."""
-    from gymnasium_gsp.agents.values import parse_value
-    from gymnasium_gsp.bench.console import print_plan, print_summary
-    from gymnasium_gsp.bench.protocol import Run, check_count, summarise
-    from gymnasium_gsp.bench.settings import parse_arguments, parse_settings
-
     with one_line_errors():
-        planned = Run(
+        from gymnasium_gsp.bench.cell import Cell
+        from gymnasium_gsp.bench.console import print_plan, print_summary
+        from gymnasium_gsp.bench.summary import summarise
+        from gymnasium_gsp.bench.texts import check_count
+
+        cell = Cell(
             env=env,
-            agent=agent,
-            budget=parse_value(budget),
-            episodes=episodes,
-            seed=seed,
+            algorithm=agent,
             preset=preset,
-            options=parse_settings(settings or ()),
-            env_options=parse_arguments(env_settings or ()),
+            budget=budget,
+            seed=seed,
+            options=settings,
+            env_options=env_settings,
         )
+        check_count("episodes", episodes)
         check_count("jobs", jobs)
-        live = make_env(planned)
-        planner = planned.make_agent(live)
+        live = cell.make_env()
+        planner = cell.make_agent(live)
         if not as_json:
-            print_plan(planned, planner, live)
-        summary = summarise(planned, planner, live, _play(planned, jobs))
+            print_plan(cell, episodes, planner, live)
+        summary = summarise(cell, planner, live, _play(cell, episodes, jobs))
         live.close()
     if as_json:
         print(json.dumps(asdict(summary), indent=2))
@@ -84,35 +86,38 @@ def run(
 
 @app.command()
 def check(
-    env: Annotated[str, typer.Argument(metavar="ENV", help="Any id, module:Id included, or a benchmark for short.")],
-    env_settings: Annotated[
-        list[str] | None,
-        typer.Option("--env-set", metavar="KEY=VALUE", help="An argument of the environment, in JSON."),
-    ] = None,
+    env: Environment,
+    env_settings: EnvironmentSettings = None,
 ) -> None:
     """Check whether an environment can be planned in, and say how, at what cost, and what to do where not."""
-    from gymnasium_gsp.bench.protocol import Run
-    from gymnasium_gsp.bench.settings import parse_arguments
-    from gymnasium_gsp.binding.check import check_snapshot
-
     with one_line_errors():
-        live = make_env(Run(env=env, env_options=parse_arguments(env_settings or ())))
-        found = check_snapshot(live)
+        from gymnasium_gsp.bench.cell import Cell
+        from gymnasium_gsp.binding.check import check_snapshot
+
+        live = Cell(env=env, env_options=env_settings).make_env()
+        result = check_snapshot(live)
         live.close()
-    print(found)
-    if not found.passed:
+    print(result)
+    if not result.passed:
         raise typer.Exit(FAILED)
 
 
-def _play(planned: "Run", jobs: int) -> list["Episode"]:
+def _play(cell: "Cell", episodes: int, jobs: int) -> list["Episode"]:
     """The episodes, with a progress bar if standard error is a terminal."""
-    from gymnasium_gsp.bench.console import with_progress
-    from gymnasium_gsp.bench.runner import play
+    import time
+
+    from gymnasium_gsp.bench.console import progress_shown
+    from gymnasium_gsp.bench.episode import play
 
     played: list[Episode] = []
+    begun, total_reward = time.monotonic(), 0.0
     try:
-        for episode in with_progress(play(planned, jobs), planned.episodes):
-            played.append(episode)
+        with progress_shown(episodes, lines=False) as show:
+            for done, episode in enumerate(play(cell, episodes, jobs), start=1):
+                played.append(episode)
+                total_reward += episode.total_reward
+                remaining = (time.monotonic() - begun) / done * (episodes - done)
+                show(done, remaining, f"mean return so far {total_reward / done:.4g}")
     except KeyboardInterrupt:
-        leave(f"interrupted after {len(played)} of {planned.episodes} episodes", INTERRUPTED)
+        leave(f"interrupted after {len(played)} of {episodes} episodes", INTERRUPTED)
     return played

@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from gymnasium_gsp import ALGORITHMS, __version__, make_recipe
 from gymnasium_gsp.bench.console import distance_in_words
-from gymnasium_gsp.cli import app
+from gymnasium_gsp.cli.commands import app
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.envs.frozen_lake import FrozenLakeEnv
 from gymnasium_gsp.exact import shipped_optima
@@ -116,7 +116,7 @@ ERRORS = [
     (["run", "GSP/FrozenLake-v7"], "The nearest benchmark is GSP/FrozenLake-v0"),
     (["run", "Xyzzy-v0"], "The benchmarks are GSP/FrozenLake-v0, "),
     (["run", "no_such_module:Lake-v0"], "No module named 'no_such_module'"),
-    (["run", "a:b:c"], "a:b:c cannot be made: ValueError"),
+    (["run", "a:b:c"], "a:b cannot be imported: ModuleNotFoundError"),
     (["run", "FrozenLake", "--agent", "gs-power-utc"], "Did you mean 'gs-power-uct'"),
     (["run", "FrozenLake", "--preset", "papr"], "Did you mean 'paper'"),
     (["run", "FrozenLake", "--set", "horzion=3"], "Did you mean 'horizon'"),

@@ -28,11 +28,40 @@ def test_help_loads_nothing_heavy():
         "import sys; from gymnasium_gsp.cli import main; sys.argv = ['gsp', '--help']\n"
         "try: main()\n"
         "except SystemExit as left: assert not left.code\n"
-        "heavy = {'numba', 'joblib', 'scipy', 'matplotlib', 'gymnasium_gsp.search', 'gymnasium_gsp.agents'}\n"
+        "heavy = {'numba', 'pydantic', 'pandas', 'loky', 'scipy', 'matplotlib', 'gymnasium_gsp.search'}\n"
         "print(heavy & set(sys.modules), file=sys.stderr)"
     )
     answer = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert answer.stderr.strip() == "set()"
+
+
+@pytest.mark.parametrize(
+    ("absent", "command", "code", "words"),
+    [
+        ("typer", ["list"], 2, "pip install 'gymnasium-gsp[cli]'"),
+        ("rich", ["list"], 2, "pip install 'gymnasium-gsp[cli]'"),
+        ("pandas", ["export", "-o", "x.csv"], 2, "this command needs pandas: pip install 'gymnasium-gsp[bench]'"),
+        ("pandas,scipy,loky,optuna", SMALL, 0, ""),
+        ("pandas,scipy,loky,optuna", ["list"], 0, ""),
+        ("pandas,scipy,loky,optuna", ["check", "FrozenLake"], 0, ""),
+    ],
+)
+def test_without_an_extra_the_command_says_what_to_install(tmp_path, absent, command, code, words):
+    """`gsp list`, `gsp run` and `gsp check` need the extra cli alone."""
+    (tmp_path / "results.sqlite").touch()
+    script = (
+        f"import sys\nsys.modules.update(dict.fromkeys({absent.split(',')!r}))\n"
+        f"sys.argv = ['gsp', *{command!r}]\nfrom gymnasium_gsp.cli import main\nmain()"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    answer = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert answer.returncode == code, answer.stderr
+    if words:
+        (line,) = answer.stderr.splitlines()
+        assert line.startswith("gsp: ")
+        assert words in line
 
 
 OWN = """

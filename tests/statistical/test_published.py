@@ -6,9 +6,9 @@ import pytest
 from statistical.claims import SIGMAS, standard_error
 
 from gymnasium_gsp.agents.seeding import episode_seeds
-from gymnasium_gsp.bench.protocol import Run
+from gymnasium_gsp.bench.cell import Cell
+from gymnasium_gsp.bench.episode import play
 from gymnasium_gsp.bench.published import published_rewards
-from gymnasium_gsp.bench.runner import play
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.exact import episode_optimum
 
@@ -24,16 +24,16 @@ TO_REACH = {
 }
 
 
-def returns_of(run):
+def returns_of(cell, episodes):
     """The return of each episode."""
-    return np.array([episode.total_reward for episode in play(run, JOBS)])
+    return np.array([episode.total_reward for episode in play(cell, episodes, JOBS)])
 
 
-def optima_of(run):
+def optima_of(cell, episodes):
     """The optimum of each episode's layout."""
-    env, optima = gym.make(run.env), []
-    for index in range(run.episodes):
-        env.reset(seed=episode_seeds(run.seed, run.env, index)[0])
+    env, optima = gym.make(cell.env), []
+    for index in range(episodes):
+        env.reset(seed=episode_seeds(cell.seed, cell.env, index)[0])
         optima.append(episode_optimum(env))
     return np.array(optima)
 
@@ -47,7 +47,7 @@ def test_the_paper_preset_reaches_the_published_return(env, budget):
     Sample: 300 episodes beside the paper's own number of runs.  Both means are normal, so that ours may lie 4.9
     combined standard errors below; false alarms 1e-6.
     """
-    ours = returns_of(Run(env, "gs-power-uct", budget, 300, preset="paper"))
+    ours = returns_of(Cell(env=env, algorithm="gs-power-uct", budget=budget, preset="paper"), 300)
     published = published_rewards()[env, "gs-power-uct", budget]
     combined = np.hypot(standard_error(ours), published.standard_error)
     difference = ours.mean() - published.mean
@@ -66,9 +66,9 @@ def test_the_default_reaches_what_it_must(env, budget):
     Sample: 1,000 episodes.  Of FourRooms the claim is that return - threshold * optimum of the layout has a mean of at
     least 0.  The mean is normal; it fails if it lies 4.9 standard errors below, false alarms 1e-6.
     """
-    run, threshold = Run(env, "gs-power-uct", budget, 1000), TO_REACH[env, budget]
-    returns = returns_of(run)
-    optima = optima_of(run) if env == "FourRooms" else np.ones(len(returns))
+    cell, threshold = Cell(env=env, algorithm="gs-power-uct", budget=budget), TO_REACH[env, budget]
+    returns = returns_of(cell, 1000)
+    optima = optima_of(cell, 1000) if env == "FourRooms" else np.ones(len(returns))
     above = returns - threshold * optima
     share, error = returns.mean() / optima.mean(), standard_error(above) / optima.mean()
     distance = above.mean() / standard_error(above)

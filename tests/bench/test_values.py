@@ -5,7 +5,7 @@ import pytest
 from gymnasium_gsp import RecipeError, ingredients, make_recipe
 from gymnasium_gsp.agents.values import INGREDIENTS, parse_value
 from gymnasium_gsp.bench.catalogue import ingredients_of, short
-from gymnasium_gsp.bench.settings import parse_arguments, parse_settings
+from gymnasium_gsp.bench.texts import arguments_of, options_of
 from gymnasium_gsp.ingredients import Budget, Cautious, FixedHorizon, PolynomialBonus, PowerMean, Sweep, Table1
 
 
@@ -132,7 +132,7 @@ def test_the_short_form_of_a_recipe_is_what_settings_read(name):
 
 
 def test_settings():
-    assert parse_settings(["p=inf", " scale = raw", "decision=Sweep()"]) == {
+    assert options_of(["p=inf", " scale = raw", "decision=Sweep()"]) == {
         "p": inf,
         "scale": "raw",
         "decision": Sweep(),
@@ -141,18 +141,18 @@ def test_settings():
 
 @pytest.mark.parametrize("setting", ["p", "p=", "=3", "a b=3", "a.b=3", ""])
 def test_a_setting_has_a_key_and_a_value(setting):
-    for parse in (parse_settings, parse_arguments):
+    for parse in (options_of, arguments_of):
         with pytest.raises(RecipeError, match="a setting is written key=value"):
             parse([setting])
 
 
 def test_no_key_is_given_twice():
     with pytest.raises(RecipeError, match="p is set twice"):
-        parse_settings(["p=1", "p=2"])
+        options_of(["p=1", "p=2"])
 
 
 def test_arguments_of_an_environment_are_json_or_text():
-    assert parse_arguments(["slip=0.1", 'desc=["SF", "FG"]', "render_mode=ansi", "x=true", "y=null", "z=[" + "["]) == {
+    assert arguments_of(["slip=0.1", 'desc=["SF", "FG"]', "render_mode=ansi", "x=true", "y=null", "z=[" + "["]) == {
         "slip": 0.1,
         "desc": ["SF", "FG"],
         "render_mode": "ansi",
@@ -160,7 +160,7 @@ def test_arguments_of_an_environment_are_json_or_text():
         "y": None,
         "z": "[[",
     }
-    assert parse_arguments(["deep=" + "[" * 100_000])["deep"].startswith("[[")
+    assert arguments_of(["deep=" + "[" * 100_000])["deep"].startswith("[[")
 
 
 @pytest.mark.parametrize(
@@ -168,4 +168,4 @@ def test_arguments_of_an_environment_are_json_or_text():
 )
 def test_a_number_is_no_address_of_a_function(setting):
     with pytest.raises(RecipeError, match=r"was given [579]; it takes an ingredient"):
-        make_recipe("uct", **parse_settings([setting]))
+        make_recipe("uct", **options_of([setting]))

@@ -1,0 +1,202 @@
+"""One cell of a benchmark, as a value with one canonical text for each of its fields.
+
+A cell is the key of a benchmark everywhere: the command line, grid files, the store, the report and tuning.
+"""
+
+import difflib
+import importlib
+import re
+from collections.abc import Iterable
+from inspect import signature
+from typing import Annotated, Any, Self
+
+import gymnasium as gym
+from gymnasium.envs.registration import load_env_creator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
+
+import gymnasium_gsp.agents  # noqa: F401 (registers the algorithms)
+from gymnasium_gsp.agents.agent import Agent
+from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
+from gymnasium_gsp.agents.registry import DEFAULT_ALGORITHM, make_recipe
+from gymnasium_gsp.agents.values import parse_value
+from gymnasium_gsp.bench.texts import (
+    algorithm_text,
+    arguments_of,
+    arguments_text,
+    budget_text,
+    options_of,
+    options_text,
+    preset_name,
+    seed_of,
+)
+from gymnasium_gsp.envs import BENCHMARKS
+from gymnasium_gsp.errors import RecipeError, unknown_name
+from gymnasium_gsp.search.budget import Budget, as_budget
+
+_NOT_OPTIONS = ("algorithm", "preset", "env_id")  # fields of a cell that `make_recipe` takes beside the options
+
+
+class Checked(BaseModel):
+    """A frozen value that refuses bad input with one sentence.
+
+    Raises:
+        RecipeError: for an unknown field (names the nearest), a missing one, or a value that makes no sense.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise RecipeError(_sentence(error, type(self))) from None
+
+    def changed(self, **values: Any) -> Self:
+        """The same with other values in some fields, checked again."""
+        return type(self)(**{**dict(self), **values})
+
+
+def _sentence(error: ValidationError, kind: type[BaseModel]) -> str:
+    """One mistake that pydantic found, a misspelt key before all else: what was given, and what is allowed."""
+    first = min(error.errors(), key=lambda mistake: mistake["type"] != "extra_forbidden")
+    name, *inner = first["loc"] or ("",)
+    where = f"{name} {inner[0] + 1}: " if inner and isinstance(inner[0], int) else ""
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, RecipeError):
+        return f"{where}{cause}"
+    if first["type"] == "extra_forbidden":
+        return unknown_name("key", name, [item.alias or field for field, item in kind.model_fields.items()])
+    if first["type"] == "missing":
+        return f"there is no {name}"
+    return f"{where or f'{name}: '}{first['msg'].lower()}, not {first['input']!r}"
+
+
+def import_modules(modules: Iterable[str]) -> None:
+    """Import the modules that register environments and algorithms of others.
+
+    Raises:
+        RecipeError: if one cannot be imported.
+    """
+    for module in modules:
+        try:
+            importlib.import_module(module)
+        except Exception as error:
+            raise RecipeError(
+                f"{module} cannot be imported: {type(error).__name__}: {error}; a module is found in the current "
+                "folder or where Python looks, PYTHONPATH included"
+            ) from error
+
+
+def registered_id(env: Any) -> str:
+    """The id of an environment for a benchmark's short name, an id, or module:Id, whose module is imported."""
+    module, _, name = str(env).rpartition(":")
+    if module:
+        import_modules([module])
+    return {benchmark.name: benchmark.id for benchmark in BENCHMARKS}.get(name, name)
+
+
+AlgorithmText = Annotated[str, BeforeValidator(algorithm_text)]
+EnvironmentId = Annotated[str, BeforeValidator(registered_id)]
+BudgetText = Annotated[int | str, BeforeValidator(budget_text)]
+Seed = Annotated[int, BeforeValidator(seed_of)]
+OptionsText = Annotated[str, BeforeValidator(options_text)]
+ArgumentsText = Annotated[str, BeforeValidator(arguments_text)]
+
+
+class Cell(Checked):
+    """What the episodes of one mean have in common.
+
+    Attributes:
+        env: id of the environment; given as such, as the short name of a benchmark, or as module:Id.
+        algorithm: name of a registered algorithm; or a recipe as the call that makes it.
+        preset: name of a set of its options, "" for none; a preset file's options are moved to `options`.
+        budget: simulations per decision, or another `Budget` as the call that makes it.
+        seed: decides the seeds of environment and agent in each episode.
+        options: further options of the algorithm as text, see `options_text`; given in any form of `options_of`.
+        env_options: arguments of the environment as text, see `arguments_text`; given in any form of `arguments_of`.
+    """
+
+    env: EnvironmentId
+    algorithm: AlgorithmText = DEFAULT_ALGORITHM
+    preset: Annotated[str, BeforeValidator(preset_name)] = ""
+    budget: BudgetText = 256
+    seed: Seed = 0
+    options: OptionsText = ""
+    env_options: ArgumentsText = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_preset_file(cls, values: dict[str, Any]) -> dict[str, Any]:
+        preset = values.get("preset")
+        if preset is None or not is_preset_file(preset):
+            return values
+        algorithm = values.get("algorithm", DEFAULT_ALGORITHM)
+        options = read_preset(preset, algorithm, registered_id(values.get("env")))
+        return {**values, "preset": "", "options": {**options, **options_of(values.get("options"))}}
+
+    def __str__(self) -> str:
+        spent = f"{self.budget} simulations" if isinstance(self.budget, int) else self.budget
+        more = [part for part in (self.preset and f"preset {self.preset}", self.options, self.env_options) if part]
+        return ", ".join([self.env, self.algorithm, spent, *more])
+
+    def make_env(self) -> gym.Env[Any, Any]:
+        """The environment.
+
+        Raises:
+            RecipeError: if it cannot be made, whatever its constructor raised.
+        """
+        arguments = arguments_of(self.env_options)
+        try:
+            return gym.make(self.env, **arguments)
+        except gym.error.UnregisteredEnv as error:
+            raise RecipeError(f"{error} {_nearest_benchmark(self.env)}") from error
+        except gym.error.Error as error:
+            raise RecipeError(str(error)) from error
+        except Exception as error:
+            unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+            if unknown is not None and unknown[1] in arguments:
+                raise RecipeError(_unknown_argument(self.env, unknown[1])) from error
+            raise RecipeError(f"{self.env} cannot be made: {type(error).__name__}: {error}") from error
+
+    def make_agent(self, env: gym.Env[Any, Any]) -> Agent:
+        """The agent, bound to an environment that `make_env` made.
+
+        Raises:
+            RecipeError: for an unknown algorithm, preset or option, or values that make no sense.
+        """
+        options = options_of(self.options)
+        for name in _NOT_OPTIONS:
+            if name in options:
+                raise RecipeError(f"{name!r} is no option of an algorithm; it has a place of its own")
+        is_recipe = "(" in self.algorithm
+        algorithm = parse_value(self.algorithm) if is_recipe else self.algorithm
+        recipe = make_recipe(algorithm, preset=self.preset or None, env_id=env_id(env), **options)
+        return Agent(env, recipe, self.limits(), name="recipe" if is_recipe else self.algorithm)
+
+    def limits(self) -> Budget:
+        """What each decision may spend."""
+        return as_budget(parse_value(self.budget) if isinstance(self.budget, str) else self.budget)
+
+
+def env_id(env: gym.Env[Any, Any]) -> str:
+    """The id that a live environment is registered under."""
+    return env.spec.id if env.spec is not None else type(env.unwrapped).__name__
+
+
+def recipe_text(agent: Agent) -> str:
+    """How an agent plans, as the call that makes it, the same in every process: without addresses of functions."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(agent.recipe))
+
+
+def _unknown_argument(env: str, name: str) -> str:
+    entry_point = gym.spec(env).entry_point
+    creator = load_env_creator(entry_point) if isinstance(entry_point, str) else entry_point
+    return unknown_name(f"argument of {env}", name, signature(creator).parameters if creator is not None else ())
+
+
+def _nearest_benchmark(env: str) -> str:
+    """The benchmark whose name is most like the one in an id."""
+    word = env.rpartition("/")[2].partition("-v")[0].lower()
+    ids = {benchmark.name.lower(): benchmark.id for benchmark in BENCHMARKS}
+    near = difflib.get_close_matches(word, ids, n=1, cutoff=0.6)
+    return f"The nearest benchmark is {ids[near[0]]}." if near else f"The benchmarks are {', '.join(ids.values())}."

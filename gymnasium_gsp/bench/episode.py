@@ -1,0 +1,166 @@
+"""Playing the episodes of a cell: each by itself, with seeds that do not depend on who plays it."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import gymnasium as gym
+
+from gymnasium_gsp.agents.seeding import episode_seeds
+from gymnasium_gsp.bench.cell import Cell, env_id, import_modules, recipe_text
+from gymnasium_gsp.bench.executors import start_workers
+from gymnasium_gsp.bench.provenance import machine, versions
+from gymnasium_gsp.bench.texts import check_count
+from gymnasium_gsp.exact import episode_optimum
+from gymnasium_gsp.search.budget import SearchResult
+
+_AHEAD = 8  # episodes submitted for each process, so that none waits for one that takes long
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One episode of a cell; in a store, one row.
+
+    Attributes:
+        index: its number in the cell, from 0.
+        total_reward: the undiscounted return.
+        decisions: how many actions were chosen.
+        simulations, model_steps, nodes: spent by the searches; nodes are those added.
+        seconds: wall-clock time of planning, without that of the environment.
+        optimum: exact optimum of the layout drawn at reset; None where a reset draws none.
+        recipe: how the agent planned, as the call that makes it.
+        versions, machine: JSON objects, see `bench.provenance`.
+    """
+
+    index: int
+    total_reward: float
+    decisions: int
+    simulations: int
+    model_steps: int
+    nodes: int
+    seconds: float
+    optimum: float | None = None
+    recipe: str = ""
+    versions: str = "{}"
+    machine: str = "{}"
+
+
+@lru_cache(maxsize=1024)
+def warm_up(cell: Cell) -> None:
+    """Compile or load all that a cell needs, by one decision of one model step; once in a process.
+
+    So no measured time contains it.
+
+    Raises:
+        RecipeError: if the cell cannot be played: an unknown name, or options that do not go together.
+        Exception: whatever the environment raises when it is reset.
+    """
+    with closing(cell.make_env()) as env:
+        agent = cell.make_agent(env)
+        agent.budget = replace(cell.limits(), model_steps=1)
+        agent.act(*env.reset(seed=0))
+
+
+def play_episode(cell: Cell, index: int) -> Episode:
+    """Play one episode, in an environment and with an agent of its own, so that no episode depends on another."""
+    with closing(cell.make_env()) as env:
+        return _play(cell, env, index)
+
+
+def _play(cell: Cell, env: gym.Env[Any, Any], index: int) -> Episode:
+    env_seed, agent_seed = episode_seeds(cell.seed, env_id(env), index)
+    agent = cell.make_agent(env)
+    observation, info = env.reset(seed=env_seed)
+    agent.reset(seed=agent_seed)
+    optimum = episode_optimum(env) if getattr(env.unwrapped, "draws_layout", False) else None
+    total_reward, done = 0.0, False
+    results: list[SearchResult] = []
+    while not done:
+        action = agent.act(observation, info)
+        assert agent.result is not None
+        results.append(agent.result)
+        observation, reward, terminated, truncated, info = env.step(action)
+        total_reward += float(reward)
+        done = terminated or truncated
+    return Episode(
+        index=index,
+        total_reward=total_reward,
+        decisions=len(results),
+        simulations=sum(result.simulations for result in results),
+        model_steps=sum(result.model_steps for result in results),
+        nodes=sum(result.nodes for result in results),
+        seconds=sum(result.seconds for result in results),
+        optimum=optimum,
+        recipe=recipe_text(agent),
+        versions=versions(),
+        machine=machine(),
+    )
+
+
+@dataclass(frozen=True)
+class Task:
+    """A cell as it is sent to another process.
+
+    Attributes:
+        cell: what to play.
+        modules: imported there first, as they register what the cell names.
+        spec: of the environment, which a script may have registered itself; None where a module does.
+    """
+
+    cell: Cell
+    modules: tuple[str, ...] = ()
+    spec: Any = None
+
+    def prepare(self) -> Cell:
+        """The cell, once this process knows everything that it names."""
+        import_modules(self.modules)
+        if self.spec is not None:
+            gym.registry.setdefault(self.cell.env, self.spec)
+        warm_up(self.cell)
+        return self.cell
+
+
+def task_of(cell: Cell, modules: Iterable[str] = ()) -> Task:
+    """The task of playing a cell anywhere."""
+    return Task(cell, tuple(modules), gym.registry.get(cell.env))
+
+
+def play(cell: Cell, episodes: int, jobs: int = 1) -> Iterator[Episode]:
+    """Play a cell, episode by episode; the order and the numbers do not depend on the number of jobs.
+
+    Bad input is refused here, before the first episode is asked for.
+
+    Args:
+        cell: what to play.
+        episodes: how many.
+        jobs: number of processes; 1 for this one.
+
+    Raises:
+        RecipeError: if the cell, the number of episodes or that of jobs makes no sense.
+        Exception: whatever the environment raises when it is reset.
+    """
+    indices = range(check_count("episodes", episodes))
+    processes = min(check_count("jobs", jobs), episodes)
+    warm_up(cell)
+    if processes == 1:
+        return (play_episode(cell, index) for index in indices)
+    return _play_in_processes(task_of(cell), indices, processes)
+
+
+def _play_in_processes(task: Task, indices: Iterable[int], processes: int) -> Iterator[Episode]:
+    running: deque[Future[Episode]] = deque()
+    with start_workers("local", processes) as workers:
+        for index in indices:
+            running.append(workers.executor().submit(_play_task, task, index))
+            if len(running) > _AHEAD * processes:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
+
+
+def _play_task(task: Task, index: int) -> Episode:
+    return play_episode(task.prepare(), index)

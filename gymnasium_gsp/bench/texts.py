@@ -1,0 +1,179 @@
+"""The fields of a cell: read from Python, flags, TOML or a store, and written in one canonical form that reads back."""
+
+import json
+import operator
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from gymnasium_gsp.agents.seeding import check_seed
+from gymnasium_gsp.agents.values import parse_value
+from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.search.budget import Budget, as_budget
+
+LARGEST = 2**63 - 1
+"""The largest whole number that a store holds."""
+
+
+def check_count(name: str, value: Any) -> int:
+    """A number of things as an int of at least 1."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = 0
+    if isinstance(value, bool) or number < 1:
+        raise RecipeError(f"{name} must be a whole number of at least 1, not {value!r}")
+    return number
+
+
+def limits_of(budget: Budget) -> int | dict[str, int | float]:
+    """A budget as a number of simulations if it is nothing else, or its limits by name."""
+    limits = {item.name: getattr(budget, item.name) for item in fields(budget)}
+    given = {name: limit for name, limit in limits.items() if limit is not None}
+    return given["simulations"] if list(given) == ["simulations"] else given
+
+
+def budget_text(given: Any) -> int | str:
+    """A budget in one spelling: a number of simulations if it is nothing else, or the call that makes it.
+
+    Args:
+        given: a number of simulations or a `Budget`; or either as text.
+    """
+    limits = limits_of(as_budget(parse_value(given) if isinstance(given, str) else given))
+    if isinstance(limits, int):
+        if limits > LARGEST:
+            raise RecipeError(f"budget: simulations may be at most {LARGEST}, not {limits}")
+        return limits
+    return f"Budget({', '.join(f'{name}={limit!r}' for name, limit in limits.items())})"
+
+
+def algorithm_text(given: Any) -> str:
+    """The name of an algorithm, or a recipe as the call that makes it."""
+    if not isinstance(given, str):
+        raise RecipeError(f"an algorithm is a name, or a recipe as text, not {given!r}")
+    return repr(parse_value(given)) if "(" in given else given
+
+
+def split_values(text: str) -> list[str]:
+    """The parts of a text between commas; a call such as FixedHorizon(3) or Sweep(Cautious(0.1)) stays whole.
+
+    Raises:
+        RecipeError: for an empty part.
+    """
+    parts, depth, begin = [], 0, 0
+    for place, letter in enumerate(text):
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0:
+            parts.append(text[begin:place].strip())
+            begin = place + 1
+    parts.append(text[begin:].strip())
+    if "" in parts:
+        raise RecipeError(f"there is an empty value among {text!r}")
+    return parts
+
+
+def options_of(given: Any) -> dict[str, Any]:
+    """The options of an algorithm.
+
+    Args:
+        given: a mapping of names to values or their texts; texts `name=value`, in a list or with commas between them;
+            or None.
+
+    Raises:
+        RecipeError: for a text without a name or a value, a name given twice, or a value that cannot be read.
+    """
+    given = given or {}
+    table = given if isinstance(given, Mapping) else _pairs(split_values(given) if isinstance(given, str) else given)
+    return {name: _option(value) for name, value in table.items()}
+
+
+def _option(value: Any) -> Any:
+    if isinstance(value, str):
+        return parse_value(value)
+    return tuple(map(_option, value)) if isinstance(value, list) else value
+
+
+def options_text(given: Any) -> str:
+    """The same options in one spelling: `name=value`, sorted by name; "" for none.
+
+    Raises:
+        RecipeError: as `options_of`, and for a value that cannot be written as text.
+    """
+    options = options_of(given)
+    texts = {name: repr(options[name]) for name in sorted(options)}
+    for text in texts.values():
+        parse_value(text)
+    return ", ".join(f"{name}={text}" for name, text in texts.items())
+
+
+def arguments_of(given: Any) -> dict[str, Any]:
+    """The arguments of an environment.
+
+    Args:
+        given: a mapping, a JSON object as text, texts `name=value` where the value is JSON or else a text as it stands,
+            or None.
+
+    Raises:
+        RecipeError: for a text without a name or a value, or a name given twice.
+    """
+    if isinstance(given, str):
+        given = _json_or_text(given or "{}")
+    given = {} if given is None else given
+    if isinstance(given, list | tuple):
+        return {name: _json_or_text(text) for name, text in _pairs(given).items()}
+    if not isinstance(given, Mapping):
+        raise RecipeError(f"arguments of an environment are a table of names and values, not {given!r}")
+    return dict(given)
+
+
+def arguments_text(given: Any) -> str:
+    """The same arguments in one spelling, as a sorted JSON object; "" for none.
+
+    Raises:
+        RecipeError: as `arguments_of`, and for a value that cannot be written as JSON.
+    """
+    arguments = arguments_of(given)
+    try:
+        return json.dumps(arguments, sort_keys=True) if arguments else ""
+    except TypeError as error:
+        raise RecipeError(f"arguments of an environment are written as JSON: {error}") from None
+
+
+def _pairs(texts: Any) -> dict[str, str]:
+    """Names and values from texts `name=value`."""
+    if not isinstance(texts, list | tuple):
+        raise RecipeError(f"options are a table of names and values, not {texts!r}")
+    values: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = str(text).partition("=")
+        name = name.strip()
+        if not sign or not name.isidentifier() or not value.strip():
+            raise RecipeError(f"a setting is written key=value, not {text!r}")
+        if name in values:
+            raise RecipeError(f"{name} is set twice")
+        values[name] = value.strip()
+    return values
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def seed_of(given: Any) -> int:
+    """A seed that a store can hold."""
+    seed = check_seed(given)
+    if seed is None:
+        raise RecipeError("a run needs a seed, so that it can be repeated; 0 will do")
+    if seed > LARGEST:
+        raise RecipeError(f"a seed may be at most {LARGEST}, not {seed}")
+    return seed
+
+
+def preset_name(given: Any) -> str:
+    """The name of a preset; "" for none, which is also written `none`."""
+    if given is not None and not isinstance(given, str):
+        raise RecipeError(f"preset is a name, not {given!r}")
+    return "" if given in (None, "none") else given

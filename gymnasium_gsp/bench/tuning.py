@@ -1,0 +1,352 @@
+"""Tuning: choosing an algorithm's options for an environment, by a grid or as Optuna asks (Akiba et al. 2019).
+
+All candidates play the same episodes, so they are compared in pairs: a candidate is given up early where Wilcoxon's
+signed-rank test finds it worse than the best one so far.
+
+Every episode goes into a store, and Optuna's choices depend on their seed and on the returns alone.  So a search that
+was killed is simply begun again: it asks for the same candidates, whose episodes are there already, and goes on.
+"""
+
+import math
+import os
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gymnasium_gsp.agents.preset_file import ENDING, Value, preset_text, read_preset
+from gymnasium_gsp.agents.registry import find_algorithm, preset_options
+from gymnasium_gsp.agents.values import parse_value
+from gymnasium_gsp.bench.benchmark import Benchmark, UnplayedError, check_origins, compile_all, missing
+from gymnasium_gsp.bench.executors import Workers
+from gymnasium_gsp.bench.files import replace_file
+from gymnasium_gsp.bench.grid import Grid, Run, runs_of
+from gymnasium_gsp.bench.provenance import versions
+from gymnasium_gsp.bench.store import Store, StoreError
+from gymnasium_gsp.bench.summary import standard_error
+from gymnasium_gsp.bench.texts import options_of, split_values
+from gymnasium_gsp.errors import RecipeError, unknown_name
+
+# The GS-Power-UCT paper does not give its grid; this one holds every value that it selected.
+GRID = {
+    "c": ("0.25", "0.5", "0.75", "1.0", "1.25", "1.5"),
+    "p": ("1", "1.5", "2", "2.5", "3", "4", "inf"),
+    "temperature": ("0.01", "0.1", "0.25", "0.5", "0.99"),
+}
+_PARTS = 5  # of the episodes of a candidate, after each of which it may be given up
+_DOUBT = 0.05  # largest p-value at which a candidate counts as worse than the best one
+_SHOWN = 10  # candidates of a ranking
+_CLEAR = 2.0  # standard errors of a gain
+
+Choices = Mapping[str, Sequence[str]]
+"""Values to try as text, by option."""
+
+Candidate = Mapping[str, str]
+"""One value as text for each option that is tried."""
+
+
+def choices_of(algorithm: str, tries: Iterable[str] = ()) -> dict[str, tuple[str, ...]]:
+    """The values to try for each option.
+
+    Args:
+        algorithm: name of a registered algorithm.
+        tries: texts `option=value,value,...`; none for those options of `GRID` that the algorithm takes.
+
+    Raises:
+        RecipeError: for an unknown algorithm or option (names the nearest), a value that cannot be read, an option
+            given twice, or one without values.
+    """
+    options = find_algorithm(algorithm).options()
+    choices: dict[str, tuple[str, ...]] = {}
+    for text in tries:
+        name, sign, values = text.partition("=")
+        name = name.strip()
+        if not sign or not values.strip():
+            raise RecipeError(f"what to try is written option=value,value,..., as in p=1,2,inf; not {text!r}")
+        if name not in options:
+            raise RecipeError(unknown_name(f"option of {algorithm}", name, options))
+        if name in choices:
+            raise RecipeError(f"{name} is given twice")
+        distinct: dict[str, str] = {}
+        for value in split_values(values):
+            distinct.setdefault(_spelling(parse_value(value)), value)
+        choices[name] = tuple(distinct.values())
+    choices = choices or {name: values for name, values in GRID.items() if name in options}
+    if not choices:
+        raise RecipeError(
+            f"{algorithm} has none of the options {', '.join(GRID)}: say what to try, as in --try 'discount=0.9,0.99'; "
+            f"its options are {', '.join(options)}"
+        )
+    return choices
+
+
+def _spelling(value: Any) -> str:
+    """One text for each value: 1 and 1.0 are the same."""
+    return repr(float(value) if isinstance(value, int) and not isinstance(value, bool) else value)
+
+
+@dataclass(frozen=True)
+class Score:
+    """How well a candidate plays.
+
+    Attributes:
+        candidate: what was tried; empty for the algorithm's defaults.
+        returns: of each episode, averaged over the budgets.  They are independent: at every budget an episode has the
+            same layout and luck, so that its returns go up and down together.
+    """
+
+    candidate: Candidate
+    returns: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean return, averaged over the budgets."""
+        return float(np.mean(self.returns))
+
+    @property
+    def standard_error(self) -> float | None:
+        """Standard error of the mean; None for a single episode."""
+        return standard_error(np.array(self.returns))
+
+    def gain(self, other: "Score") -> tuple[float, float | None]:
+        """Mean difference to another candidate on the same episodes, and its standard error."""
+        differences = np.array(self.returns) - np.array(other.returns)
+        return float(differences.mean()), standard_error(differences)
+
+    def __str__(self) -> str:
+        error = "" if self.standard_error is None else f" ({self.standard_error:.4f})"
+        return f"{self.mean:.4f}{error}"
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """A search for options.
+
+    Attributes:
+        grid: one environment, one algorithm, the budgets over which a score is the mean, the episodes of a candidate,
+            and all that stands below what is tried.
+        store: where episodes are kept.
+        workers: who plays.
+        modules: imported by every worker first.
+    """
+
+    grid: Grid
+    store: Store
+    workers: Workers
+    modules: Sequence[str] = ()
+
+    @property
+    def episodes(self) -> int:
+        """How many episodes a candidate plays at each budget."""
+        return next(iter(self.grid.episodes.values()))
+
+    def runs(self, candidate: Candidate, episodes: int | None = None, seed: int | None = None) -> list[Run]:
+        """What a candidate plays, one run a budget.
+
+        Raises:
+            RecipeError: for an option that is both set and tried, or values that make no sense.
+        """
+        fixed = options_of(self.grid.options)
+        for name in candidate:
+            if name in fixed:
+                raise RecipeError(f"{name} is both set and tried; leave one out")
+        try:
+            grid = self.grid.changed(
+                options={**fixed, **options_of(candidate)},
+                episodes=episodes or self.episodes,
+                seed=self.grid.seed if seed is None else seed,
+            )
+            return runs_of([grid])
+        except RecipeError as error:
+            raise RecipeError(f"{named(candidate)}: {error}") from None
+
+    def score(self, candidate: Candidate, episodes: int | None = None, seed: int | None = None) -> Score:
+        """The score of a candidate, once the store has its episodes.
+
+        Args:
+            candidate: what to play with.
+            episodes: how many at each budget; None for all.
+            seed: of the episodes; None for that of the grid.
+
+        Raises:
+            RecipeError: if the algorithm refuses the candidate.
+            UnplayedError: if it could not be played to its end.
+        """
+        runs = self.runs(candidate, episodes, seed)
+        check_origins(runs, self.store)
+        if any(missing(runs, self.store)):
+            compile_all(runs)
+            Benchmark(runs, self.store, self.workers, self.modules).play()
+        returns = [self.store.returns(run.cell) for run in runs]
+        means = [float(np.mean([by_index[index] for by_index in returns])) for index in range(runs[0].episodes)]
+        if not np.isfinite(means).all():
+            raise RecipeError(f"{named(candidate)}: a return is not a finite number")
+        return Score(candidate, tuple(means))
+
+
+def named(candidate: Candidate) -> str:
+    """A candidate as people read it."""
+    return ", ".join(f"{name}={text}" for name, text in candidate.items()) or "the defaults"
+
+
+def search(
+    tuning: Tuning,
+    choices: Choices,
+    trials: int | None = None,
+    watch: Callable[[int, int, str], Any] = lambda number, total, outcome: None,
+) -> list[Score]:
+    """Try candidates.
+
+    Args:
+        tuning: what is tuned for.
+        choices: values to try by option.
+        trials: how many candidates Optuna may ask for; None for all of the grid.
+        watch: called after each with its number, their total, and the outcome in words.
+
+    Returns:
+        The scores of the candidates that played all their episodes.
+
+    Raises:
+        RecipeError: if Optuna is missing, or the algorithm refuses a value, which is seen before anything is played.
+    """
+    try:
+        import optuna
+    except ImportError as error:
+        raise RecipeError("tuning needs Optuna; install with: pip install 'gymnasium-gsp[tune]'") from error
+    first = {name: values[0] for name, values in choices.items()}
+    for name, values in choices.items():
+        for value in values:
+            tuning.runs({**first, name: value})
+    seed = tuning.grid.seed % 2**32
+    scores: dict[str, Score] = {}
+    total = math.prod(map(len, choices.values())) if trials is None else trials
+
+    def objective(trial: Any) -> float:
+        candidate = {name: trial.suggest_categorical(name, list(values)) for name, values in choices.items()}
+        outcome = _play(optuna, tuning, trial, candidate)
+        watch(trial.number + 1, total, f"{named(candidate)}: {outcome}")
+        if isinstance(outcome, str):
+            raise optuna.TrialPruned
+        scores[named(candidate)] = outcome
+        return outcome.mean
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        sampler: Any = optuna.samplers.TPESampler(seed=seed)
+        if trials is None:
+            sampler = optuna.samplers.GridSampler({name: list(values) for name, values in choices.items()}, seed=seed)
+        pruner = optuna.pruners.WilcoxonPruner(p_threshold=_DOUBT)
+        study = optuna.create_study(sampler=sampler, pruner=pruner, direction="maximize")
+        study.optimize(objective, n_trials=total)
+    return list(scores.values())
+
+
+def _play(optuna: Any, tuning: Tuning, trial: Any, candidate: Candidate) -> Score | str:
+    """Play a candidate part by part; its score, or the reason why it was given up."""
+    reported = 0
+    for part in range(1, _PARTS + 1):
+        episodes = max(1, tuning.episodes * part // _PARTS)
+        try:
+            score = tuning.score(candidate, episodes)
+        except StoreError:
+            raise
+        except (RecipeError, UnplayedError) as error:
+            return f"given up, {error}"
+        for index in range(reported, episodes):
+            trial.report(score.returns[index], index)
+        reported = episodes
+        if episodes < tuning.episodes and trial.should_prune():
+            return f"given up at {score.mean:.4g} after {episodes} of {tuning.episodes} episodes a budget"
+    return score
+
+
+def best(scores: Sequence[Score]) -> Score:
+    """The candidate with the largest mean; the first of equals."""
+    return max(scores, key=lambda score: score.mean)
+
+
+def ranked(scores: Iterable[Score]) -> list[str]:
+    """Every candidate with its score, a line each, the best first."""
+    return [f"{score}  {named(score.candidate)}" for score in sorted(scores, key=lambda score: -score.mean)]
+
+
+def verdict(scores: Sequence[Score], winner: Score, fresh: Score, defaults: Score) -> list[str]:
+    """The best candidates, and what the winner gains on fresh episodes, by which it was not chosen."""
+    lines = ranked(scores)
+    gain, error = fresh.gain(defaults)
+    advice = "keep the defaults, or give more --runs"
+    if error is not None and gain > _CLEAR * error:
+        doubt = []
+    elif error is not None and gain < -_CLEAR * error:
+        doubt = [f"that is a loss: the choice was luck; {advice}"]
+    else:
+        doubt = [f"that is no clear gain: the choice may be luck; {advice}"]
+    return [
+        *lines[:_SHOWN],
+        *([f"... and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []),
+        f"best: {named(winner.candidate)}",
+        f"on fresh episodes: {fresh}; without what was tried: {defaults}",
+        f"gain there, episode by episode: {gain:+.4f}" + ("" if error is None else f" ({error:.4f})"),
+        *doubt,
+    ]
+
+
+def check_preset(path: Path) -> Path:
+    """The place of a preset file, where none is yet or one is.
+
+    Raises:
+        RecipeError: for another ending, a place that cannot be written, or a file of something else.
+    """
+    if path.suffix != ENDING:
+        raise RecipeError(f"a preset file ends in {ENDING}, not {path.name!r}; give another -o")
+    if not path.parent.is_dir():
+        raise RecipeError(f"there is no folder {path.parent} for {path.name}; make it first, or give another -o")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise RecipeError(f"the folder {path.parent} cannot be written; give another -o")
+    if path.exists():
+        try:
+            read_preset(path)
+        except RecipeError as error:
+            raise RecipeError(f"{path} is there and was left as it was; give another -o: {error}") from error
+    return path
+
+
+def write_preset(
+    path: Path, tuning: Tuning, command: str, scores: Sequence[Score], winner: Score, fresh: Score, defaults: Score
+) -> None:
+    """Write the winner, with all that stands below it, as a preset file.
+
+    Raises:
+        RecipeError: if the place cannot be written.
+    """
+    cell = tuning.runs(winner.candidate)[0].cell
+    below = preset_options(find_algorithm(cell.algorithm), cell.preset, cell.env) if cell.preset else {}
+    gain, error = fresh.gain(defaults)
+    table: dict[str, Value | None] = {
+        "command": command,
+        "candidates": ranked(scores),
+        "budgets": ", ".join(str(budget) for budgets in tuning.grid.budgets.values() for budget in budgets),
+        "runs": tuning.episodes,
+        "seed": tuning.grid.seed,
+        "env_options": tuning.grid.env_options,
+        "score": winner.mean,
+        "score_standard_error": winner.standard_error,
+        "fresh_score": fresh.mean,
+        "fresh_score_standard_error": fresh.standard_error,
+        "default_score": defaults.mean,
+        "default_score_standard_error": defaults.standard_error,
+        "gain": gain,
+        "gain_standard_error": error,
+        "versions": versions(),
+    }
+    known = {name: value for name, value in table.items() if value is not None}
+    options = _texts({**below, **options_of(cell.options)})
+    replace_file(path, preset_text(cell.algorithm, cell.env, options, known).encode())
+
+
+def _texts(options: Mapping[str, Any]) -> dict[str, str]:
+    return {name: repr(value) for name, value in options.items()}
