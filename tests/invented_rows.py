@@ -3,30 +3,48 @@
 import json
 
 import numpy as np
+import pandas as pd
 
-from gymnasium_gsp.bench.protocol import Episode
 from gymnasium_gsp.bench.published import published_rewards
-from gymnasium_gsp.bench.store import Cell, Row
 
 VERSIONS = json.dumps({"gymnasium_gsp": "0.1.0", "numpy": "2.0"})
 MACHINE = json.dumps({"cpu": "a processor", "cores": 2, "system": "Linux"})
+ROW = {
+    "env": "GSP/FrozenLake-v0",
+    "algorithm": "uct",
+    "preset": "paper",
+    "budget": 64,
+    "seed": 0,
+    "options": "",
+    "env_options": "",
+    "index": 0,
+    "total_reward": 0.0,
+    "decisions": 10,
+    "simulations": 640,
+    "model_steps": 6400,
+    "nodes": 600,
+    "seconds": 0.01,
+    "optimum": None,
+    "recipe": "Recipe()",
+    "versions": VERSIONS,
+    "machine": MACHINE,
+}
 
 
-def row(env="GSP/FrozenLake-v0", algorithm="uct", budget=64, index=0, total_reward=0.0, **changes):
-    """One episode; `changes` are fields of the cell, of the episode, or of the row."""
-    cell = {"preset": "paper", "seed": 0, "options": "", "env_options": ""}
-    episode = {"decisions": 10, "simulations": 640, "model_steps": 6400, "nodes": 600, "seconds": 0.01, "optimum": None}
-    rest = {"recipe": "Recipe()", "versions": VERSIONS, "machine": MACHINE}
-    for values in (cell, episode, rest):
-        values.update({name: changes.pop(name) for name in list(changes) if name in values})
-    assert not changes
-    played = Episode(index=index, total_reward=total_reward, **episode)
-    return Row(Cell(env, algorithm, budget=budget, **cell), played, **rest)
+def row(**changes):
+    """One episode by the columns of a store."""
+    assert set(changes) <= set(ROW)
+    return ROW | changes
 
 
 def rows(returns, **cell):
     """One cell with these returns."""
     return [row(index=index, total_reward=float(value), **cell) for index, value in enumerate(returns)]
+
+
+def frame(rows):
+    """Episodes as a store gives them."""
+    return pd.DataFrame(rows, columns=list(ROW))
 
 
 def paper(episodes=40, envs=None, algorithms=None, budgets=None, shift=0.0):
