@@ -139,9 +139,9 @@ def measure(episodes: pd.DataFrame) -> pd.DataFrame:
         for labels, group in episodes.groupby(CELL, observed=True)
     ]
     measured = pd.DataFrame(cells)
-    for name in CELL:
-        measured[name] = measured[name].astype(episodes[name].dtype)
-    return measured
+    student = stats.t.ppf((1.0 + CONFIDENCE) / 2.0, np.maximum(measured.episodes - 1, 1))
+    measured.insert(5, "interval_half_width", student * measured.standard_error)
+    return measured.astype({name: episodes[name].dtype for name in CELL})
 
 
 def _measure_cell(group: pd.DataFrame, floor: float) -> dict[str, Any]:
@@ -166,7 +166,6 @@ def _measure_cell(group: pd.DataFrame, floor: float) -> dict[str, Any]:
     return {
         "mean_return": mean,
         "standard_error": np.nan if error is None else error,
-        "interval_half_width": np.nan if error is None else _student(len(returns)) * error,
         "episodes": len(returns),
         "failed": len(group) - len(returns),
         "optimum": level,
@@ -188,10 +187,6 @@ def _measure_cell(group: pd.DataFrame, floor: float) -> dict[str, Any]:
         "preset": key.preset,
         "options": key.options,
     }
-
-
-def _student(count: int) -> float:
-    return float(stats.t.ppf((1.0 + CONFIDENCE) / 2.0, count - 1))
 
 
 def names_of(column: pd.Series) -> list[str]:

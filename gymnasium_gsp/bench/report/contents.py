@@ -117,14 +117,15 @@ def make_report(rows: pd.DataFrame, reference: str | None = None) -> Report:
     winner, sentence, left_out = headline(episodes, cells, won)
     algorithms = dict(cells.sort_values("planner")[["planner", "algorithm"]].itertuples(index=False))
     against = _reference(algorithms, reference or winner)
-    several = len(scored_environments(cells)[0]) > 1  # a score of one environment would only show it a second time
-    panels = panels_of(cells, scored[scored.score.notna() & several])
+    if len(scored_environments(cells)[0]) < 2:
+        scored = scored.iloc[:0]  # the score of one environment would only show it a second time
+    panels = panels_of(cells, scored)
     sections = [
-        Section("figure", "Return against budget", [_about_figure(panels)] if panels else []),
+        Section("figure", "Return against budget", [_about_figure(cells, panels)] if panels else []),
         Section(
             "winners", "Who wins where", [LEAD] if len(won) else [], [tables.winner_table(won)] if len(won) else []
         ),
-        _score_section(cells, scored[several & scored.planner.notna()]),
+        _score_section(cells, scored),
         _cost_section(cells),
         _paired_section(pairs, against),
         *_environment_sections(cells),
@@ -164,12 +165,15 @@ def _summary(episodes: int, cells: pd.DataFrame) -> str:
     return listed(f"{count:,} {word}{'' if count == 1 else 's'}" for word, count in counts.items()) + "."
 
 
-def _about_figure(panels: Sequence[Panel]) -> str:
+def _about_figure(cells: pd.DataFrame, panels: Sequence[Panel]) -> str:
     words = "Mean return of an episode, undiscounted; bands are intervals at 95 %."
-    if any(panel.optimum == panel.optimum for panel in panels):
-        words += " The dashed line is the exact optimum."
+    if cells.optimum.notna().any():
+        of_layouts = ", where a reset draws a layout the mean over those played"
+        words += (
+            f" The dashed line is the exact optimum{of_layouts if cells.optimum_of.eq('layouts played').any() else ''}."
+        )
     if any(panel.points.published.notna().any() for panel in panels):
-        words += " Short strokes are the paper's means."
+        words += " Short strokes are the paper's means, with its own settings."
     return words
 
 
@@ -254,9 +258,10 @@ def _paper_section(cells: pd.DataFrame) -> Section:
 def _origin_tables(episodes: pd.DataFrame) -> list[Table]:
     """Commands, versions, machines and recipes."""
     played_by = pd.DataFrame({"command": commands(episodes)})
+    versions, machines = (provenance.counts(episodes, name).astype(str) for name in ("versions", "machine"))
     return [
-        tables.plain_table("commands", "Commands that play these cells", played_by, 0, ["command"]),
-        tables.plain_table("versions", "Versions", provenance.counts(episodes, "versions")),
-        tables.plain_table("machines", "Machines", provenance.counts(episodes, "machine")),
-        tables.plain_table("recipes", "Recipes", provenance.recipes(episodes), 4, ["recipe"]),
+        Table("commands", "Commands that play these cells", played_by, 0, words=["command"]),
+        Table("versions", "Versions", versions),
+        Table("machines", "Machines", machines),
+        Table("recipes", "Recipes", provenance.recipes(episodes), 4, words=["recipe"]),
     ]

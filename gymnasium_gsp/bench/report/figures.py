@@ -4,9 +4,11 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import matplotlib.style
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -30,27 +32,7 @@ HEIGHTS = {1: 4.0, 2: 3.4, 3: 3.0}  # inches of a panel by the number of panels 
 PUBLISHED: Any = {"label": "published", "marker": "_", "linestyle": "", "markersize": 9, "markeredgewidth": 1.6}
 OPTIMUM: Any = {"label": "exact optimum", "linestyle": (0, (5, 3)), "linewidth": 1.0}
 TIMELESS: Any = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}  # same numbers, same file
-STYLE: Any = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "gymnasium_gsp",
-    "font.size": 10,
-    "text.parse_math": False,
-    "text.color": INK,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "axes.linewidth": 0.8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.titlelocation": "left",
-    "axes.titleweight": "bold",
-    "axes.titlesize": 11,
-    "grid.color": GRID,
-    "grid.linewidth": 0.6,
-    "xtick.color": INK,
-    "ytick.color": INK,
-}
+STYLE = Path(__file__).with_name("figures.mplstyle")
 
 
 @dataclass(frozen=True)
@@ -140,7 +122,7 @@ def draw(panels: Sequence[Panel], algorithms: dict[str, str], kind: str, width: 
     down = -(-len(panels) // across)
     places = places_of(algorithms)
     publishers = {algorithm: planner for planner, algorithm in reversed(algorithms.items())}
-    with mpl.rc_context(STYLE):
+    with mpl.style.context(STYLE):
         handles = [Line2D([], [], label=_shortened(planner, 80), **look(place)) for planner, place in places.items()]
         if any(panel.points.published.notna().any() for panel in panels):
             handles.append(Line2D([], [], color=INK, **PUBLISHED))

@@ -122,7 +122,7 @@ def winner_table(won: pd.DataFrame) -> Table:
     """The best planner of every environment and budget, and its lead over the second best."""
 
     def text(cell: Any) -> str:
-        mark = f" {UP}" if cell.clear == 1.0 and cell.mean_difference > 0.0 else ""
+        mark = f" {ABOVE}" * cell.above_optimum or f" {UP}" * (cell.clear == 1.0 and cell.mean_difference > 0.0)
         return f"{cell.planner}{mark}{BREAK}{number(cell.mean_difference, sign='+')} {_interval(cell)}".strip()
 
     frame = _by_budget(won, ["environment"], text, NOT_PLAYED)
@@ -178,8 +178,3 @@ def cell_table(cells: pd.DataFrame, notes: Sequence[str]) -> Table:
         **numbers, verdict=cells.verdict, alarm=[ABOVE if above else "" for above in cells.above_optimum]
     )
     return Table("cells", "Every cell", frame.astype(str), 3, notes, words=("verdict", "alarm"))
-
-
-def plain_table(name: str, title: str, frame: pd.DataFrame, headers: int = 1, words: Sequence[str] = ()) -> Table:
-    """A frame as it stands."""
-    return Table(name, title, frame.astype(str), headers, words=words)

@@ -50,6 +50,7 @@ def test_lines_stand_out_from_the_paper_and_words_can_be_read(sheet):
         assert contrast(colour(sheet, name), paper) >= 4.5  # 1.4.3
     for ground in ("--card", "--alarm", "--warning"):
         assert contrast(colour(sheet, "--ink"), colour(sheet, ground)) >= 4.5
+    assert contrast(colour(sheet, "--worse"), colour(sheet, "--alarm")) >= 4.5
 
 
 @pytest.mark.parametrize("vision", VISION)
