@@ -50,7 +50,7 @@ def bootstrap_interval(*samples: np.ndarray) -> tuple[float, float] | None:
 
 
 def is_clear(low: float, high: float, episodes: int) -> bool:
-    """Whether an interval leaves 0 out and rests on at least 30 episodes; ends that are not known are NaN."""
+    """True if an interval leaves 0 out and rests on at least 30 episodes; ends that are not known are NaN."""
     return episodes >= FEW and (low > 0.0 or high < 0.0)
 
 
@@ -123,7 +123,7 @@ def scores(cells: pd.DataFrame) -> pd.DataFrame:
         environments that count has no score, and `not_played` names them.
     """
     counted, _ = scored_environments(cells)
-    found = []
+    scored = []
     here = cells[cells.environment.isin(counted) & (cells.episodes > 0)]
     for (planner, budget), group in here.groupby(["planner", "budget"], observed=True):
         missing = [name for name in counted if name not in set(group.environment)]
@@ -132,7 +132,7 @@ def scores(cells: pd.DataFrame) -> pd.DataFrame:
             score = (group.mean_return / group.optimum).mean()
             error = math.hypot(*(group.standard_error / group.optimum)) / len(group)
             published = (group.published_mean / group.optimum).mean(skipna=False)
-        found.append((planner, budget, group.simulations.iloc[0], score, error, published, listed(missing)))
+        scored.append((planner, budget, group.simulations.iloc[0], score, error, published, listed(missing)))
     columns = ["planner", "budget", "simulations", "score", "standard_error", "published", "not_played"]
     kinds = {"planner": cells.planner.dtype, "budget": cells.budget.dtype, "simulations": "Int64"}
-    return pd.DataFrame(found, columns=columns).astype(kinds)
+    return pd.DataFrame(scored, columns=columns).astype(kinds)

@@ -1,4 +1,4 @@
-"""What a report says and in which order: one description, from which the page and the documents are written."""
+"""The contents of a report, in order: one description, from which the page and the documents are written."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -117,15 +117,15 @@ def make_report(rows: pd.DataFrame, reference: str | None = None) -> Report:
     winner, sentence, left_out = headline(episodes, cells, won)
     algorithms = dict(cells.sort_values("planner")[["planner", "algorithm"]].itertuples(index=False))
     against = _reference(algorithms, reference or winner)
-    if len(scored_environments(cells)[0]) < 2:
-        scored = scored.iloc[:0]  # the score of one environment would only show it a second time
-    panels = panels_of(cells, scored)
+    # The score of one environment would only show it a second time.
+    scores_shown = scored if len(scored_environments(cells)[0]) > 1 else scored.iloc[:0]
+    panels = panels_of(cells, scores_shown)
     sections = [
         Section("figure", "Return against budget", [_about_figure(cells, panels)] if panels else []),
         Section(
             "winners", "Who wins where", [LEAD] if len(won) else [], [tables.winner_table(won)] if len(won) else []
         ),
-        _score_section(cells, scored),
+        _score_section(cells, scores_shown),
         _cost_section(cells),
         _paired_section(pairs, against),
         *_environment_sections(cells),
@@ -226,7 +226,7 @@ def _environment_sections(cells: pd.DataFrame) -> list[Section]:
 
 
 def optimum_in_words(cells: pd.DataFrame) -> str:
-    """What is known of the optimum of an environment.
+    """The optimum of an environment, and which one it is.
 
     Args:
         cells: those of the environment.

@@ -108,7 +108,9 @@ def blank_figure(width: float, height: float) -> Figure:
     return figure
 
 
-def draw(panels: Sequence[Panel], algorithms: dict[str, str], kind: str, width: float, most: int = 3) -> bytes:
+def draw(
+    panels: Sequence[Panel], algorithms: dict[str, str], kind: str, width: float, most: int = 3, ground: str = "white"
+) -> bytes:
     """All panels and a legend as one file.
 
     Args:
@@ -117,6 +119,7 @@ def draw(panels: Sequence[Panel], algorithms: dict[str, str], kind: str, width: 
         kind: svg, pdf or png.
         width: in inches.
         most: panels beside each other.
+        ground: colour behind everything; "none" for what a page shows.
     """
     across = 2 if len(panels) == 4 and most > 2 else min(most, len(panels))
     down = -(-len(panels) // across)
@@ -131,12 +134,10 @@ def draw(panels: Sequence[Panel], algorithms: dict[str, str], kind: str, width: 
         longest = max(len(str(handle.get_label())) for handle in handles)
         columns = min(len(handles), max(1, int(width * LETTERS_PER_INCH) // (longest + 8)))
         figure = blank_figure(width, HEIGHTS[across] * down + 0.3 + 0.2 * -(-len(handles) // columns))
-        figure.patch.set_alpha(0.0)
         for number, panel in enumerate(panels):
             _draw_panel(figure.add_subplot(down, across, number + 1), panel, places, list(publishers.values()))
         figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
         file = io.BytesIO()
-        ground = "none" if kind == "svg" else "white"
         figure.savefig(file, format=kind, dpi=150, facecolor=ground, metadata=TIMELESS.get(kind))
     return file.getvalue()
 

@@ -64,7 +64,7 @@ def _without_winner(environments: int, won: pd.DataFrame) -> str:
 
 
 def _sentence(ranking: pd.DataFrame, place: str, episodes: pd.DataFrame, scales: dict[str, float]) -> str:
-    """Who won, by how much and how sure.
+    """The sentence on the best two planners.
 
     Args:
         ranking: `planner` and `level`, the best first; a level is a mean return or a percentage of the optimum.

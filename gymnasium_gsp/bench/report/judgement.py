@@ -1,4 +1,4 @@
-"""When a measured mean differs from a published one, and when it lies above what is possible."""
+"""Tests of a measured mean: against a published one, and against the exact optimum."""
 
 import math
 
@@ -47,7 +47,7 @@ def verdict(z: float | None) -> str:
 
 
 def above_optimum(excess: np.ndarray, floor: float) -> bool:
-    """Whether a mean lies significantly above the exact optimum, which only a planner that sees the future can do.
+    """Test for a mean significantly above the exact optimum, which only a planner that sees the future can have.
 
     Four episodes at the lowest excess are added before the mean is compared with its standard error, because a sample
     that happened to meet no failure has a spread that says nothing of failures.  For n episodes that all reach the

@@ -9,35 +9,33 @@ from gymnasium_gsp.errors import RecipeError
 
 FIGURES = (".svg", ".pdf", ".png")
 KINDS = (".html", ".md", ".csv", ".tex", *FIGURES)
-NEEDED = {name: name for name in ("pandas", "scipy", "matplotlib", "jinja2", "tabulate")}
+NEEDED = ("pandas", "scipy", "matplotlib", "jinja2", "tabulate")
 
 
-def check_extras(what: str = "a report", needed: Mapping[str, str] = NEEDED, extra: str = "bench") -> None:
-    """Refuse at once if a package is missing that something is made with.
-
-    Args:
-        what: is made.
-        needed: packages by the name of their module.
-        extra: of this package, that installs them.
+def check_extras() -> None:
+    """Refuse at once if a package is missing that a report is made with.
 
     Raises:
-        RecipeError: that names it and the command that installs it.
+        RecipeError: that names the package and the command that installs it.
     """
     missing = []
-    for module, name in needed.items():
+    for package in NEEDED:
         try:
-            import_module(module)
+            import_module(package)
         except ImportError:
-            missing.append(name)
+            missing.append(package)
     if missing:
-        raise RecipeError(f"{what} needs {' and '.join(missing)}; install with: pip install 'gymnasium-gsp[{extra}]'")
+        raise RecipeError(f"a report needs {' and '.join(missing)}; install with: pip install 'gymnasium-gsp[bench]'")
 
 
 def check_output(output: Path) -> Path:
-    """The place as it will be used: a folder where it is one or its name has no suffix.
+    """Check that a file or folder can be written; a name without a suffix is that of a folder.
+
+    Returns:
+        The place.
 
     Raises:
-        RecipeError: for a suffix that says nothing, a missing folder, or a place that cannot be written.
+        RecipeError: for an unknown suffix, a missing folder, or a place that cannot be written.
     """
     if is_folder(output):
         parent = output if output.is_dir() else output.parent
@@ -59,7 +57,7 @@ def check_output(output: Path) -> Path:
 
 
 def is_folder(output: Path) -> bool:
-    """Whether a name is that of a folder: it is there already, or has no suffix."""
+    """True for the name of a folder: it is there already, or has no suffix."""
     return output.is_dir() or not output.suffix
 
 

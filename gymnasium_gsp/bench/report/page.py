@@ -28,7 +28,7 @@ def page(report: Report) -> str:
     templates.filters |= {"marked": _marked, "kind": _kind, "width": _width}
     figures = {}
     for name, (width, most) in FIGURES.items() if report.panels else ():
-        svg = draw(report.panels, report.algorithms, "svg", width, most).decode()
+        svg = draw(report.panels, report.algorithms, "svg", width, most, ground="none").decode()
         figures[name] = Markup(inline_svg(svg, name))
     colours = {planner: place % len(COLOURS) for planner, place in places_of(report.algorithms).items()}
     return templates.get_template("page.html").render(report=report, policy=POLICY, figures=figures, colours=colours)

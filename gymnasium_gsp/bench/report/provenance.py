@@ -1,4 +1,4 @@
-"""Where the rows come from: versions, machines, recipes, and what of the grid was not played."""
+"""The origin of the rows: versions, machines, recipes, and gaps in the grid."""
 
 import json
 from collections import Counter
@@ -22,7 +22,7 @@ def json_in_words(record: str) -> str:
 
 
 def counts(episodes: pd.DataFrame, column: str) -> pd.DataFrame:
-    """How many episodes each record in a column of JSON made: `column, episodes`."""
+    """Numbers of episodes by the records in a column of JSON: `column, episodes`."""
     return episodes[column].map(json_in_words).value_counts(sort=False).rename("episodes").reset_index()
 
 
@@ -33,25 +33,25 @@ def recipes(episodes: pd.DataFrame) -> pd.DataFrame:
 
 
 def warnings_on(episodes: pd.DataFrame) -> list[str]:
-    """What makes the rows less than one experiment."""
+    """Reasons why the rows are less than one experiment."""
     versions, machines = counts(episodes, "versions"), counts(episodes, "machine")
-    found = []
+    warnings = []
     if len(versions) > 1:
-        found.append(f"Mixed versions: the episodes were played by {len(versions)} sets of versions.")
+        warnings.append(f"Mixed versions: the episodes were played by {len(versions)} sets of versions.")
     if len(machines) > 1:
-        found.append(f"Mixed machines: {len(machines)}, and times per decision are means over them.")
+        warnings.append(f"Mixed machines: {len(machines)}, and times per decision are means over them.")
     keys = ["algorithm", "preset", "options", "environment"]
     for (algorithm, _, _, environment), number in recipes(episodes).groupby(keys, sort=False).size().items():
         if number > 1:
-            found.append(f"Mixed recipes: {algorithm} in {environment} was played with {number} recipes.")
+            warnings.append(f"Mixed recipes: {algorithm} in {environment} was played with {number} recipes.")
     without = int((~episodes.finite).sum())
     if without:
-        found.append(f"{without} episodes without a finite return are left out of the means.")
-    return found
+        warnings.append(f"{without} episodes without a finite return are left out of the means.")
+    return warnings
 
 
 def gaps(cells: pd.DataFrame) -> list[str]:
-    """What is missing of the grid that the store spans: every environment with every planner at every budget.
+    """Missing cells of the grid that the store spans: every environment with every planner at every budget.
 
     A cell has too few episodes if it has fewer than most cells have.
     """

@@ -47,7 +47,7 @@ class Table:
 
     @property
     def left(self) -> list[bool]:
-        """Whether each column is aligned to the left."""
+        """True for each column that is aligned to the left."""
         return [place < self.headers or name in self.words for place, name in enumerate(self.frame.columns)]
 
 
@@ -162,7 +162,7 @@ def cost_table(cells: pd.DataFrame, title: str, name: str, digits: int) -> Table
 
 
 def verdict_table(cells: pd.DataFrame) -> Table:
-    """How many cells with the paper's settings came out as published, by planner."""
+    """Numbers of cells with the paper's settings that came out as published, by planner."""
     judged = cells[cells.verdict != ""]
     verdicts = pd.crosstab(judged.planner, judged.verdict)
     verdicts = verdicts.reindex(columns=[REPRODUCED, BETTER, NOT_REPRODUCED, TOO_FEW], fill_value=0)

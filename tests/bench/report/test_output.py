@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from invented_rows import frame, paper, row, rows
+from matplotlib.image import imread
 
 from gymnasium_gsp import RecipeError
 from gymnasium_gsp.bench.report.contents import make_report
@@ -64,6 +65,13 @@ def test_the_name_says_what_is_written(small, tmp_path, name, begins):
     assert written(small, tmp_path / name)[0] == [tmp_path / name]
     assert (tmp_path / name).read_bytes().startswith(begins)
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_drawing_in_a_file_has_white_paper_and_one_on_a_page_has_none(small, tmp_path):
+    write_report(small, [tmp_path / "x.svg", tmp_path / "x.png"])
+    assert "fill: #ffffff" in (tmp_path / "x.svg").read_text()
+    assert (imread(tmp_path / "x.png")[0, 0, :] == 1.0).all()
+    assert "fill: #ffffff" not in page(make_report(small))
 
 
 def test_several_outputs_are_written_at_once_or_not_at_all(small, tmp_path):
