@@ -8,7 +8,9 @@ import pytest
 from invented_rows import paper, rows
 from typer.testing import CliRunner
 
-from gymnasium_gsp.bench.store import Store
+from gymnasium_gsp.bench.protocol import Episode
+from gymnasium_gsp.bench.store import Cell, Row, Store
+from gymnasium_gsp.bench.store_file import CELL, EPISODE, ORIGIN
 from gymnasium_gsp.cli import app
 
 OWN = """
@@ -23,6 +25,12 @@ def gsp(*arguments, command="report"):
     return CliRunner().invoke(app, [command, *map(str, arguments)])
 
 
+def add(opened, episodes):
+    for values in episodes:
+        cell, episode, origin = ({name: values[name] for name in names} for names in (CELL, EPISODE, ORIGIN))
+        opened.add([Row(Cell(**{**cell, "preset": cell["preset"] or None}), Episode(**episode), **origin)])
+
+
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -32,7 +40,7 @@ def here(tmp_path, monkeypatch):
 @pytest.fixture
 def store(here):
     with Store(here / "results.sqlite") as opened:
-        opened.add(paper(6, envs=("FrozenLake",), algorithms=("uct", "gs-power-uct"), budgets=(16, 64)))
+        add(opened, paper(6, envs=("FrozenLake",), algorithms=("uct", "gs-power-uct"), budgets=(16, 64)))
     return here / "results.sqlite"
 
 
@@ -54,8 +62,8 @@ def test_by_default_a_page_is_written_from_results_sqlite(store):
 
 def test_a_mean_above_the_optimum_is_said_and_ends_with_one(store):
     with Store(store) as opened:
-        opened.add(rows(np.full(300, 1.0), algorithm="ments", budget=16))
-        opened.add(rows(np.zeros(2), algorithm="brue", budget=16))
+        add(opened, rows(np.full(300, 1.0), algorithm="ments", budget=16))
+        add(opened, rows(np.zeros(2), algorithm="brue", budget=16))
     answer = gsp("-o", "x.csv")
     assert answer.exit_code == 1, answer.output
     assert any("ments" in line.lower() and "optimum" in line for line in answer.stdout.splitlines())
@@ -64,7 +72,7 @@ def test_a_mean_above_the_optimum_is_said_and_ends_with_one(store):
 
 def test_a_run_that_is_not_finished_is_shown_with_what_is_missing(store):
     with Store(store) as opened:
-        opened.add(rows(np.ones(3), algorithm="ments", budget=16))
+        add(opened, rows(np.ones(3), algorithm="ments", budget=16))
     answer = gsp("-o", "x.md")
     assert "Gaps in the grid: 2," in answer.stdout
     text = (store.parent / "x.md").read_text()
@@ -74,7 +82,7 @@ def test_a_run_that_is_not_finished_is_shown_with_what_is_missing(store):
 
 def test_an_alarm_is_said_aloud(store):
     with Store(store) as opened:
-        opened.add(rows(np.ones(300), algorithm="ments", budget=64))
+        add(opened, rows(np.ones(300), algorithm="ments", budget=64))
     answer = gsp()
     assert "Above the exact optimum: ments in FrozenLake at 64 has a mean return of 1.0000" in answer.stdout
     assert 'class="notice alarm"' in (store.parent / "report.html").read_text()
@@ -103,7 +111,7 @@ def test_bad_places_and_names_are_refused_in_one_line(store):
 
 def test_a_missing_package_is_named(store, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "needs matplotlib; install with: pip install 'gymnasium-gsp[all]'" in refused(gsp())
+    assert "needs matplotlib; install with: pip install 'gymnasium-gsp[bench]'" in refused(gsp())
 
 
 def test_what_bench_plays_is_reported(here):

@@ -3,90 +3,48 @@
 import ast
 import json
 import shlex
-from collections.abc import Hashable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any
 
-from gymnasium_gsp.bench.grid import ALL, PAPER_AGENTS, PAPER_BUDGETS, Grid, paper_grids
-from gymnasium_gsp.bench.store import Cell, Row
-from gymnasium_gsp.envs import BENCHMARKS
+import pandas as pd
 
-_Key = TypeVar("_Key", bound=Hashable)
-_Value = TypeVar("_Value")
-_Setting = tuple[str | None, str, str, int]  # preset, options, arguments of the environment, seed
-_Counts = dict[tuple[str, str, int], int]  # episodes by environment, algorithm and budget
+from gymnasium_gsp.bench.report.cells import SHORT_NAMES
+
+_SETTING = ["preset", "options", "env_options", "seed"]
+_LISTS = ["budget", "env", "algorithm"]
 
 
-def commands(rows: Iterable[Row]) -> list[str]:
+def commands(rows: pd.DataFrame) -> list[str]:
     """Commands of `gsp bench`, one for cells that differ in nothing but environment, algorithm and budget.
 
     Budgets that are no number of simulations have no flag, and are left out.
+
+    Args:
+        rows: one episode each, with the columns of a store.
     """
-    settings: dict[_Setting, _Counts] = {}
-    for row in rows:
-        cell = row.cell
-        if isinstance(cell.budget, int):
-            counts = settings.setdefault(_setting(cell), {})
-            key = cell.env, cell.algorithm, cell.budget
-            counts[key] = max(counts.get(key, 0), row.episode.index + 1)
-    return [line for setting, counts in settings.items() for line in _commands(setting, counts)]
+    rows = rows.assign(budget=pd.to_numeric(rows.budget, errors="coerce"), episodes=rows["index"] + 1)
+    cells = rows.dropna(subset="budget").groupby([*_SETTING, *_LISTS], sort=False).episodes.max().reset_index()
+    cells = cells.sort_values("budget", kind="stable")
+    cells = cells.assign(budget=[f"{budget:.0f}" for budget in cells.budget], env=cells.env.replace(SHORT_NAMES))
+    for name in _LISTS:
+        others = [other for other in cells.columns if other != name]
+        cells = cells.groupby(others, sort=False)[name].agg(",".join).reset_index()
+    return [command(cell) for cell in cells.itertuples()]
 
 
-def _setting(cell: Cell) -> _Setting:
-    return cell.preset, cell.options, cell.env_options, cell.seed
+def command(cell: Any) -> str:
+    """One command; the only place that knows the flags of `gsp bench`.
 
-
-def _commands(setting: _Setting, counts: _Counts) -> list[str]:
-    if setting == ("paper", "", "", 0) and counts == _expected(paper_grids(quick=True)):
-        return ["gsp bench paper --quick"]
-    budgets = _grouped(((env, algorithm), budget) for env, algorithm, budget in counts)
-    envs = _grouped(
-        ((algorithm, tuple(sorted(played)), max(counts[env, algorithm, budget] for budget in played)), env)
-        for (env, algorithm), played in budgets.items()
-    )
-    agents = _grouped(((tuple(where), played, most), algorithm) for (algorithm, played, most), where in envs.items())
-    return [_command(setting, where, who, played, most) for (where, played, most), who in agents.items()]
-
-
-def _grouped(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
-    found: dict[_Key, list[_Value]] = {}
-    for key, value in pairs:
-        found.setdefault(key, []).append(value)
-    return found
-
-
-def _expected(grids: Iterable[Grid]) -> _Counts:
-    return {
-        (env, agent, budget): grid.episodes.get(agent, grid.episodes.get(ALL, 0))
-        for grid in grids
-        for env in grid.envs
-        for agent in grid.agents
-        for budget in grid.budgets
-    }
-
-
-def _command(
-    setting: _Setting, envs: Sequence[str], agents: Sequence[str], budgets: tuple[int, ...], episodes: int
-) -> str:
-    preset, options, arguments, seed = setting
-    paper = preset == "paper" and set(agents) <= set(PAPER_AGENTS)
-    words = ["gsp", "bench", *["paper"] * paper]
-    names = {benchmark.id: benchmark.name for benchmark in BENCHMARKS}
-    if not paper or set(envs) != set(names):
-        words += ["--envs", ",".join(names.get(env, env) for env in envs)]
-    if not paper or set(agents) != set(PAPER_AGENTS):
-        words += ["--agents", ",".join(agents)]
-    if not paper or budgets != PAPER_BUDGETS:
-        words += ["--budgets", ",".join(map(str, budgets))]
-    words += ["--episodes", str(episodes)]
-    if preset and not paper:
-        words += ["--preset", preset]
-    if seed:
-        words += ["--seed", str(seed)]
-    for option in _options(options):
+    Args:
+        cell: `env, algorithm, budget`, each a list with commas, `episodes`, and the setting that they share.
+    """
+    words = ["--envs", cell.env, "--agents", cell.algorithm, "--budgets", cell.budget, "--episodes", str(cell.episodes)]
+    words += ["--preset", cell.preset] if cell.preset else []
+    words += ["--seed", str(cell.seed)] if cell.seed else []
+    for option in _options(cell.options):
         words += ["--set", option]
-    for argument in _arguments(arguments):
+    for argument in _arguments(cell.env_options):
         words += ["--env-set", argument]
-    return shlex.join(words)
+    return shlex.join(["gsp", "bench", *words])
 
 
 def _options(text: str) -> list[str]:
@@ -100,6 +58,7 @@ def _options(text: str) -> list[str]:
 
 
 def _arguments(text: str) -> list[str]:
+    """The arguments of an environment one by one; the whole text where it cannot be read."""
     try:
         found = json.loads(text or "{}")
     except ValueError:

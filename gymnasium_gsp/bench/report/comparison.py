@@ -1,150 +1,138 @@
-"""Comparisons of planners: paired on the same episodes, and as one score over all environments."""
+"""Comparisons of planners: paired on the same episodes, and by normalised score."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
+from scipy import stats
 
-from gymnasium_gsp.bench.report.cells import (
-    CONFIDENCE,
-    Environment,
-    Limit,
-    Measurement,
-    Planner,
-    budgets_of,
-    environments_of,
-    planners_of,
-)
+from gymnasium_gsp.bench.report.cells import CONFIDENCE, names_of
 from gymnasium_gsp.bench.report.judgement import FEW, FEWEST
+from gymnasium_gsp.bench.report.text import listed
 
 RESAMPLES = 2000
 SEED = 0  # of the bootstrap, so that a report is the same each time it is written
 
 
-@dataclass(frozen=True)
-class Paired:
-    """Two planners on the episodes that both played: same layouts, same luck.
-
-    Attributes:
-        environment, budget: where.
-        first, second: the planners.
-        episodes: how many both played.
-        mean: mean difference in return, first minus second.
-        low, high: bootstrap interval of that mean at 95 %; None for fewer than 5 episodes.
-    """
-
-    environment: Environment
-    budget: Limit
-    first: Planner
-    second: Planner
-    episodes: int
-    mean: float
-    low: float | None
-    high: float | None
-
-    @property
-    def clear(self) -> bool:
-        """Whether the interval leaves 0 out, and rests on enough episodes to be believed."""
-        if self.low is None or self.high is None or self.episodes < FEW:
-            return False
-        return not self.low <= 0.0 <= self.high
-
-
-def paired(measured: Sequence[Measurement]) -> Iterator[Paired]:
-    """Every pair of planners in every environment at every budget where both played some of the same episodes."""
-    groups: dict[tuple[Environment, Limit], list[Measurement]] = {}
-    for cell in measured:
-        groups.setdefault((cell.environment, cell.budget), []).append(cell)
-    for (environment, budget), cells in groups.items():
-        for one, other in combinations(cells, 2):
-            shared = [key for key in one.episodes if key in other.episodes]
-            if shared:
-                differences = np.array(
-                    [one.episodes[key].total_reward - other.episodes[key].total_reward for key in shared]
-                )
-                low, high = bootstrap_interval(differences) or (None, None)
-                mean = float(differences.mean())
-                yield Paired(environment, budget, one.planner, other.planner, len(shared), mean, low, high)
-
-
-def bootstrap_interval(differences: np.ndarray) -> tuple[float, float] | None:
-    """SciPy's bootstrap interval of a mean at 95 %, by percentiles; None for fewer than 5 numbers.
+def bootstrap_interval(*samples: np.ndarray) -> tuple[float, float] | None:
+    """SciPy's bootstrap interval at 95 % of the mean of some samples' means, by percentiles.
 
     The bias-corrected method is not taken: where most differences are 0 it leaves 0 out too soon, as in [0.05, 0.35]
     for 3 differences of 1 among 20, which a fair coin gives every fourth time.
-    """
-    from scipy.stats import bootstrap
 
-    if len(differences) < FEWEST:
+    Args:
+        samples: independent of each other, each resampled on its own.
+
+    Returns:
+        Both ends; None if a sample has fewer than 5 numbers.
+    """
+    if min(map(len, samples)) < FEWEST:
         return None
-    if np.ptp(differences) == 0.0:
-        return float(differences[0]), float(differences[0])
-    found = bootstrap(
-        (differences,),
-        np.mean,
+    if all(np.ptp(sample) == 0.0 for sample in samples):
+        mean = float(np.mean([sample[0] for sample in samples]))
+        return mean, mean
+
+    def mean_of_means(*resampled: np.ndarray, axis: int) -> np.ndarray:
+        return np.mean([sample.mean(axis=axis) for sample in resampled], axis=0)
+
+    interval = stats.bootstrap(
+        samples,
+        mean_of_means,
         n_resamples=RESAMPLES,
-        batch=max(1, 1_000_000 // len(differences)),
+        batch=max(1, 1_000_000 // max(map(len, samples))),
+        vectorized=True,
         confidence_level=CONFIDENCE,
         method="percentile",
         rng=np.random.default_rng(SEED),
     ).confidence_interval
-    return float(found.low), float(found.high)
+    return float(interval.low), float(interval.high)
 
 
-@dataclass(frozen=True)
-class Score:
-    """Mean over environments of return / optimum, for one planner at one budget.
+def is_clear(low: float, high: float, episodes: int) -> bool:
+    """True if an interval leaves 0 out and rests on at least 30 episodes; ends that are not known are NaN."""
+    return episodes >= FEW and (low > 0.0 or high < 0.0)
 
-    Attributes:
-        planner, budget: which.
-        mean: the score; None where an environment is missing.
-        standard_error: of the score; None where it is not known.
-        published: the same of the published returns; None where one is missing.
-        missing: environments that the planner has not played at this budget.
+
+def paired(episodes: pd.DataFrame) -> pd.DataFrame:
+    """Every pair of planners in every environment at every budget where both played some of the same episodes.
+
+    Args:
+        episodes: what `cells.label_episodes` returns.
+
+    Returns:
+        `environment, planner, against, budget, mean_difference, low, high, episodes, clear`: the mean difference in
+        return, planner minus against, over the episodes of the same run seed and index, which begin with the same
+        layouts and seeds, and its bootstrap interval.
     """
-
-    planner: Planner
-    budget: Limit
-    mean: float | None
-    standard_error: float | None
-    published: float | None
-    missing: tuple[Environment, ...]
-
-
-def scored_environments(measured: Sequence[Measurement]) -> tuple[list[Environment], list[Environment]]:
-    """The environments that count in the score, and those that cannot: optimum unknown, or not above 0."""
-    without = {cell.environment for cell in measured if cell.share is None}
-    found = environments_of(measured)
-    return [item for item in found if item not in without], [item for item in found if item in without]
-
-
-def scores(measured: Sequence[Measurement]) -> list[Score]:
-    """The normalised score of every planner at every budget where it played one of the environments that count."""
-    counted, _ = scored_environments(measured)
-    cells = {(cell.environment, cell.planner, cell.budget): cell for cell in measured}
-    found = []
-    for planner in planners_of(measured):
-        for budget in budgets_of(measured):
-            here = [cells[key] for item in counted if (key := (item, planner, budget)) in cells]
-            if here:
-                missing = tuple(item for item in counted if (item, planner, budget) not in cells)
-                found.append(Score(planner, budget, *_score([] if missing else here), missing))
-    return found
+    pairs = []
+    for (environment, budget), group in episodes[episodes.finite].groupby(["environment", "budget"], observed=True):
+        returns = returns_by_planner(group)
+        for planner, against in combinations(returns.columns, 2):
+            differences = (returns[planner] - returns[against]).dropna().to_numpy()
+            if len(differences):
+                low, high = bootstrap_interval(differences) or (np.nan, np.nan)
+                clear = is_clear(low, high, len(differences))
+                mean = differences.mean()
+                pairs.append((environment, planner, against, budget, mean, low, high, len(differences), clear))
+    columns = ["environment", "planner", "against", "budget", "mean_difference", "low", "high", "episodes", "clear"]
+    kinds = {name: episodes[name].dtype for name in ("environment", "planner", "budget")}
+    return pd.DataFrame(pairs, columns=columns).astype({**kinds, "against": kinds["planner"]})
 
 
-def _score(cells: Sequence[Measurement]) -> tuple[float | None, float | None, float | None]:
-    """Score, standard error and published score over some cells, of different environments."""
-    known = [(cell, cell.optimum) for cell in cells if cell.optimum is not None]
-    if not known:
-        return None, None, None
-    shares = [cell.mean / optimum for cell, optimum in known]
-    errors = [cell.standard_error / optimum for cell, optimum in known if cell.standard_error is not None]
-    published = [cell.published.mean / optimum for cell, optimum in known if cell.published is not None]
-    count = len(known)
-    return (
-        sum(shares) / count,
-        math.hypot(*errors) / count if len(errors) == count else None,
-        sum(published) / count if len(published) == count else None,
-    )
+def returns_by_planner(episodes: pd.DataFrame) -> pd.DataFrame:
+    """Returns by episode (seed of the run, index) and planner."""
+    return episodes.pivot(index=["seed", "index"], columns="planner", values="total_reward")
+
+
+def both_ways(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The pairs and their mirror images, so that every planner stands first against every other."""
+    signs = {"mean_difference": 0.0 - pairs.mean_difference, "low": 0.0 - pairs.high, "high": 0.0 - pairs.low}
+    return pd.concat([pairs, pairs.assign(planner=pairs.against, against=pairs.planner, **signs)], ignore_index=True)
+
+
+def winners(cells: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    """The planner with the highest mean in each environment at each budget, beside the second best.
+
+    Returns:
+        `environment, budget, planner, mean_return, above_optimum, against` and the paired difference of the two as in
+        `paired`; cells where only one planner has a mean are left out, and planners with fewer than 5 episodes stand
+        behind the others.
+    """
+    where = ["environment", "budget"]
+    ranked = cells[cells.episodes > 0].assign(enough=cells.episodes >= FEWEST)
+    ranked = ranked.sort_values(["enough", "mean_return"], ascending=False, kind="stable")
+    ranked = ranked.groupby(where, observed=True)[[*where, "planner", "mean_return", "above_optimum"]]
+    second = ranked.nth(1).drop(columns=["mean_return", "above_optimum"]).rename(columns={"planner": "against"})
+    best = ranked.nth(0).merge(second, on=where)
+    return best.merge(both_ways(pairs), on=[*where, "planner", "against"], how="left").sort_values(where)
+
+
+def scored_environments(cells: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """The environments that count in the score, and those that do not: optimum unknown, or not above 0."""
+    played = cells[cells.episodes > 0]
+    without = names_of(played.environment[played.percent_of_optimum.isna()])
+    return [name for name in names_of(played.environment) if name not in without], without
+
+
+def scores(cells: pd.DataFrame) -> pd.DataFrame:
+    """The mean over environments of return / optimum, for every planner at every budget.
+
+    Returns:
+        `planner, budget, simulations, score, standard_error, published, not_played`; a planner that has not played all
+        environments that count has no score, and `not_played` names them.
+    """
+    counted, _ = scored_environments(cells)
+    scored = []
+    here = cells[cells.environment.isin(counted) & (cells.episodes > 0)]
+    for (planner, budget), group in here.groupby(["planner", "budget"], observed=True):
+        missing = [name for name in counted if name not in set(group.environment)]
+        score = error = published = np.nan
+        if not missing:
+            score = (group.mean_return / group.optimum).mean()
+            error = math.hypot(*(group.standard_error / group.optimum)) / len(group)
+            published = (group.published_mean / group.optimum).mean(skipna=False)
+        scored.append((planner, budget, group.simulations.iloc[0], score, error, published, listed(missing)))
+    columns = ["planner", "budget", "simulations", "score", "standard_error", "published", "not_played"]
+    kinds = {"planner": cells.planner.dtype, "budget": cells.budget.dtype, "simulations": "Int64"}
+    return pd.DataFrame(scored, columns=columns).astype(kinds)

@@ -1,38 +1,55 @@
-"""What a report says and in which order: one description, from which the page and the documents are written."""
+"""The contents of a report, in order: one description, from which the page and the documents are written."""
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from gymnasium_gsp.bench.report.cells import (
-    Environment,
-    Measurement,
-    Planner,
-    budgets_of,
-    environments_of,
-    measure,
-    planners_of,
-)
+import pandas as pd
+
+from gymnasium_gsp.bench.report import provenance, tables
+from gymnasium_gsp.bench.report.cells import label_episodes, measure, names_of
 from gymnasium_gsp.bench.report.commands import commands
-from gymnasium_gsp.bench.report.comparison import RESAMPLES, Paired, Score, paired, scored_environments, scores
-from gymnasium_gsp.bench.report.comparison_tables import (
-    cost_table,
-    count_table,
-    paired_grid,
-    paired_table,
-    recipe_table,
-    score_grid,
-    score_table,
-)
-from gymnasium_gsp.bench.report.figures import Panel, marks_of, return_panels, score_panel
-from gymnasium_gsp.bench.report.judgement import FEW, TOO_FEW
-from gymnasium_gsp.bench.report.provenance import Provenance, gaps, provenance
-from gymnasium_gsp.bench.report.table import DOWN, PLUS_MINUS, UP, Column, Table
-from gymnasium_gsp.bench.report.tables import ABOVE, MARKS, cell_table, optimum_in_words, return_table, verdict_table
-from gymnasium_gsp.bench.store import Row
+from gymnasium_gsp.bench.report.comparison import RESAMPLES, paired, scored_environments, scores, winners
+from gymnasium_gsp.bench.report.figures import Panel, panels_of
+from gymnasium_gsp.bench.report.headline import headline
+from gymnasium_gsp.bench.report.judgement import BETTER, FEW, FEWEST, NOT_REPRODUCED, REPRODUCED, SIGMAS, TOO_FEW
+from gymnasium_gsp.bench.report.tables import Table
+from gymnasium_gsp.bench.report.text import ABOVE, DOWN, FAILED, NOT_PLAYED, PLUS_MINUS, UP, listed, number
 from gymnasium_gsp.errors import RecipeError, unknown_name
+from gymnasium_gsp.exact import shipped_optima
 
-FIGURE = "figure"  # the section with the paper's figure
+MARKS = f"{UP} better, {DOWN} worse than the paper by more than {SIGMAS} combined standard errors."
+ALARM = f"{ABOVE} the mean lies significantly above the optimum: a planner that does this sees the future."
+CLEAR = f"where the interval leaves 0 out and at least {FEW} episodes are compared"
+LEAD = (
+    f"Of the planners with at least {FEWEST} episodes. Below each name, its lead over the second best on the same "
+    "episodes and the bootstrap interval at 95 %. "
+    f"{UP} a clear lead, {CLEAR}; without it, chance can explain the lead, or the episodes are few."
+)
+PAIRS = (
+    "Mean difference in return over the episodes that both planners played, which begin with the same seeds, and its "
+    f"bootstrap interval at 95 % (SciPy, {RESAMPLES:,} resamples). {UP} better, {DOWN} worse, {CLEAR}; of a hundred "
+    "such intervals about five miss the truth."
+)
+COST = "Planning alone, without the environment's own steps; wall-clock time of one process."
+PAPER_COST = (
+    "The paper's figures in brackets: another machine and another implementation, whose nodes are counted another way "
+    "(a tree's are its simulations and the root); ours are those that a decision adds."
+)
+VERDICTS = (
+    "A cell is one planner in one environment at one budget. Better and not reproduced: the mean differs from the "
+    f"published one by more than {SIGMAS} combined standard errors. Reproduced: chance can explain the difference; "
+    f"with few episodes it can explain much. Below {FEWEST} episodes nothing is said."
+)
+CELLS = (
+    "The optimum is exact, by backward induction; where a reset draws a layout it is the mean over the layouts that "
+    f"the cell played. {ALARM} Significantly: by more than {SIGMAS} standard errors, four episodes at the lowest "
+    "return seen there added. Failed: episodes without a finite return, which are in no mean.",
+    "z, for the paper's settings alone, is the distance from the published mean in combined standard errors, with the "
+    "rounding of the published figure as one more error. The paper's plus or minus is twice the standard deviation of "
+    f"one episode; for GBOP it is taken for a standard error. With fewer than {FEW} episodes, or none that differ, the "
+    "published spread of an episode stands in for ours where it is larger.",
+)
 
 
 @dataclass(frozen=True)
@@ -43,17 +60,13 @@ class Section:
         name: a word for links and markers.
         title: its heading.
         words: paragraphs.
-        panels: of its figure.
-        tables: below that.
-        folded: whether the page shows its tables only when asked.
+        tables: below them.
     """
 
     name: str
     title: str
     words: Sequence[str] = ()
-    panels: Sequence[Panel] = ()
     tables: Sequence[Table] = ()
-    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,219 +74,194 @@ class Report:
     """A report.
 
     Attributes:
-        title: of the page.
+        headline: the winner, by how much and how sure.
         summary: what was measured, in a sentence.
         alarms: means above the optimum.
         warnings: what makes the rows less than one experiment, such as mixed versions.
-        missing: what of the grid is not there yet.
-        planners: in the order of the tables.
-        marks: what the figures show beside the planners' lines.
+        gaps: what of the grid was not played.
+        algorithms: by the planners' labels, in the order of the tables.
+        panels: of the figure, in the section "figure".
         sections: its parts, in order.
-        data: the tables that CSV files are written from, at full precision.
+        data: what CSV files are written from, by name.
     """
 
-    title: str
+    headline: str
     summary: str
     alarms: Sequence[str]
     warnings: Sequence[str]
-    missing: Sequence[str]
-    planners: Sequence[Planner]
-    marks: Sequence[str]
+    gaps: Sequence[str]
+    algorithms: dict[str, str]
+    panels: Sequence[Panel]
     sections: Sequence[Section]
-    data: Sequence[Table]
+    data: Mapping[str, pd.DataFrame]
+    title: str = "Planning benchmark"
 
 
-def make_report(rows: Sequence[Row], reference: str | None = None) -> Report:
-    """All that is said of some rows.
+def make_report(rows: pd.DataFrame, reference: str | None = None) -> Report:
+    """Compute a report.
 
     Args:
-        rows: what a store holds.
-        reference: the planner, by its name or label, that the others are compared with; by default `gs-power-uct`, or
-            else the last in order.
+        rows: one episode each, with the columns of a store.
+        reference: the planner, by its algorithm or label, that the others are compared with; by default the winner.
 
     Raises:
         RecipeError: if there are no rows with a return, or no such planner.
     """
-    measured = measure(rows)
-    if not measured:
-        if rows:
-            raise RecipeError(
-                f"none of the {len(rows)} episodes in the store has a finite return, so nothing can be said"
-            )
+    if rows.empty:
         raise RecipeError("the store has no episodes yet; `gsp bench paper --quick` plays some")
-    planners, origin = planners_of(measured), provenance(rows)
-    against = reference_planner(planners, reference)
-    comparisons, normalised = list(paired(measured)), scores(measured)
+    episodes = label_episodes(rows)
+    if not episodes.finite.any():
+        raise RecipeError(f"none of the {len(rows)} episodes in the store has a finite return, so nothing can be said")
+    cells, pairs = measure(episodes), paired(episodes)
+    won, scored = winners(cells, pairs), scores(cells)
+    winner, sentence, left_out = headline(episodes, cells, won)
+    algorithms = dict(cells.sort_values("planner")[["planner", "algorithm"]].itertuples(index=False))
+    against = _reference(algorithms, reference or winner)
+    # The score of one environment would only show it a second time.
+    scores_shown = scored if len(scored_environments(cells)[0]) > 1 else scored.iloc[:0]
+    panels = panels_of(cells, scores_shown)
     sections = [
-        Section("verdicts", "Verdicts", [headline(measured)], (), [verdict_table(measured)]),
-        _figure_section(measured),
-        _score_section(measured, normalised),
-        *_environment_sections(measured),
-        _paired_section(comparisons, planners, against),
-        _overhead_section(measured),
-        Section("cells", "Every cell", (), (), [cell_table(measured)], folded=True),
-        _origin_section(origin, commands(rows)),
+        Section("figure", "Return against budget", [_about_figure(cells, panels)] if panels else []),
+        Section(
+            "winners", "Who wins where", [LEAD] if len(won) else [], [tables.winner_table(won)] if len(won) else []
+        ),
+        _score_section(cells, scores_shown),
+        _cost_section(cells),
+        _paired_section(pairs, against),
+        *_environment_sections(cells),
+        _paper_section(cells),
+        Section("cells", "Every cell", tables=[tables.cell_table(cells, CELLS)]),
+        Section("origin", "Where the numbers come from", tables=_origin_tables(episodes)),
     ]
     return Report(
-        "Planning benchmark",
-        _summary(measured, len(rows)),
-        _alarms(measured),
-        origin.warnings(),
-        [str(gap) for gap in gaps(measured)],
-        planners,
-        marks_of(measured),
-        [section for section in sections if section.words or section.panels or section.tables],
-        [cell_table(measured), score_table(normalised), paired_table(comparisons)],
+        sentence,
+        f"{_summary(len(rows), cells)} {left_out}".strip(),
+        [
+            f"Above the exact optimum: {cell.planner} in {cell.environment} at {cell.budget} has a mean return of "
+            f"{cell.mean_return:.4f}, and the optimum is {cell.optimum:.4f}. A planner that does this sees the future."
+            for cell in cells[cells.above_optimum].itertuples()
+        ],
+        provenance.warnings_on(episodes),
+        provenance.gaps(cells),
+        algorithms,
+        panels,
+        [section for section in sections if section.words or section.tables],
+        {"cells": cells, "scores": scored, "paired": pairs, "winners": won},
     )
 
 
-def _figure_section(measured: Sequence[Measurement]) -> Section:
-    panels = return_panels(measured)
-    return Section(FIGURE, "Return against budget", [_about_figure(measured)] if panels else [], panels)
+def _reference(algorithms: Mapping[str, str], name: str | None) -> str:
+    """The label of a planner that is given by its label or algorithm; the last where none is given."""
+    if name is None:
+        return list(algorithms)[-1]
+    for label, algorithm in algorithms.items():
+        if name in (algorithm, label):
+            return label
+    raise RecipeError(unknown_name("planner", name, algorithms))
 
 
-def _score_section(measured: Sequence[Measurement], found: Sequence[Score]) -> Section:
-    """Nothing where a single environment would only be shown a second time."""
-    counted, left_out = scored_environments(measured)
-    if len(counted) < 2:
-        words = [f"None: the optimum is not known, or not above 0, in {_names(left_out)}."] if left_out else []
-        return Section("score", "Normalised score", words)
-    panel = score_panel(found, planners_of(measured))
-    return Section(
-        "score",
-        "Normalised score",
-        _about_score(measured),
-        [panel] if panel else [],
-        [score_grid(found)] if found else [],
+def _summary(episodes: int, cells: pd.DataFrame) -> str:
+    counts = {"episode": episodes} | {name: cells[name].nunique() for name in ("environment", "planner", "budget")}
+    return listed(f"{count:,} {word}{'' if count == 1 else 's'}" for word, count in counts.items()) + "."
+
+
+def _about_figure(cells: pd.DataFrame, panels: Sequence[Panel]) -> str:
+    words = "Mean return of an episode, undiscounted; bands are intervals at 95 %."
+    if cells.optimum.notna().any():
+        of_layouts = ", where a reset draws a layout the mean over those played"
+        words += (
+            f" The dashed line is the exact optimum{of_layouts if cells.optimum_of.eq('layouts played').any() else ''}."
+        )
+    if any(panel.points.published.notna().any() for panel in panels):
+        words += " Short strokes are the paper's means, with its own settings."
+    return words
+
+
+def _score_section(cells: pd.DataFrame, scored: pd.DataFrame) -> Section:
+    counted, left_out = scored_environments(cells)
+    words, shown = [], []
+    if len(scored):
+        words.append(f"Mean of return / exact optimum over {listed(counted)}.")
+    if scored.score.notna().any():
+        shown.append(tables.score_table(scored))
+    if left_out:
+        words.append(f"Left out, because the optimum is not known or not above 0: {listed(left_out)}.")
+    return Section("score", "Normalised score", words, shown)
+
+
+def _cost_section(cells: pd.DataFrame) -> Section:
+    words = [COST, PAPER_COST] if cells.published_ms_per_decision.notna().any() else [COST]
+    time = tables.cost_table(cells, "Milliseconds per decision", "ms_per_decision", 3)
+    nodes = tables.cost_table(cells, "Nodes per decision", "nodes_per_decision", 1)
+    return Section("overhead", "Cost", [" ".join(words)], [time, nodes])
+
+
+def _paired_section(pairs: pd.DataFrame, against: str) -> Section:
+    title = "Paired differences"
+    return (
+        Section("paired", title, [PAIRS], [tables.paired_table(pairs, against)]) if len(pairs) else Section("", title)
     )
 
 
-def _environment_sections(measured: Sequence[Measurement]) -> list[Section]:
+def _environment_sections(cells: pd.DataFrame) -> list[Section]:
     """One an environment; names that are alike once signs are taken out get numbers."""
     sections: list[Section] = []
-    for environment in environments_of(measured):
-        section = _environment_section(measured, environment)
-        alike = sum(other.name.partition(".")[0] == section.name for other in sections)
-        sections.append(replace(section, name=f"{section.name}.{alike + 1}") if alike else section)
+    for environment in names_of(cells.environment):
+        here = cells[cells.environment == environment]
+        name = "returns-" + "-".join(re.findall(r"[^\W_]+", environment))
+        alike = sum(section.name.partition(".")[0] == name for section in sections)
+        name = f"{name}.{alike + 1}" if alike else name
+        table = tables.return_table(cells, environment, name)
+        remarks = {
+            f"Mean return {PLUS_MINUS} standard error.": True,
+            "Published: the paper's figures, with its own settings.": here.published_mean.notna().any(),
+            MARKS: here.verdict.isin([BETTER, NOT_REPRODUCED]).any(),
+            ALARM: here.above_optimum.any(),
+            f"{FAILED}: episodes without a finite return.": here.failed.any(),
+            f"{NOT_PLAYED} not played.": table.frame.eq(NOT_PLAYED).any(axis=None),
+        }
+        words = [optimum_in_words(here), *(remark for remark, holds in remarks.items() if holds)]
+        sections.append(Section(name, environment, [" ".join(words)], [table]))
     return sections
 
 
-def _environment_section(measured: Sequence[Measurement], environment: Environment) -> Section:
-    table = return_table(measured, environment)
-    words = [optimum_in_words(measured, environment), f"Mean return {PLUS_MINUS} standard error."]
-    here = [cell for cell in measured if cell.environment == environment]
-    if any(cell.published for cell in here):
-        words.append(MARKS)
-    if any(cell.alarm for cell in here):
-        words.append(f"{ABOVE} above the optimum: an alarm.")
-    return Section(table.name, environment.label, [" ".join(words)], (), [table])
+def optimum_in_words(cells: pd.DataFrame) -> str:
+    """The optimum of an environment, and which one it is.
 
-
-def _paired_section(comparisons: Sequence[Paired], planners: Sequence[Planner], against: Planner) -> Section:
-    about = (
-        "Mean difference in return over the episodes that both planners played, which begin with the same seeds, and "
-        f"its bootstrap interval at 95 % (SciPy, {RESAMPLES:,} resamples). {UP} {against.label} is better, {DOWN} "
-        f"worse, where the interval leaves 0 out and at least {FEW} episodes are compared; of a hundred such intervals "
-        "about five miss the truth."
-    )
-    if not comparisons:
-        return Section("paired", "Paired comparison")
-    return Section("paired", "Paired comparison", [about], (), [paired_grid(comparisons, planners, against)])
-
-
-def _overhead_section(measured: Sequence[Measurement]) -> Section:
-    about = "Planning alone, without the environment's own steps; wall-clock time of one process."
-    if any(cell.published_cost for cell in measured):
-        about += (
-            " Published figures in brackets: another machine and another implementation, whose nodes are counted "
-            "another way (a tree's are its simulations and the root); ours are those that a decision adds."
-        )
-    tables = [
-        cost_table(measured, "Milliseconds per decision", "ms_per_decision", 3),
-        cost_table(measured, "Nodes per decision", "nodes_per_decision", 1),
-    ]
-    return Section("overhead", "Overhead", [about], (), tables)
-
-
-def _origin_section(origin: Provenance, played_by: Sequence[str]) -> Section:
-    tables = [
-        Table(
-            "commands",
-            "Commands that play these cells",
-            [Column("command", "command", long=True)],
-            [(line,) for line in played_by],
-        ),
-        count_table("versions", "Versions", "versions", origin.versions),
-        count_table("machines", "Machines", "machine", origin.machines),
-        recipe_table(origin),
-    ]
-    return Section("origin", "Where the numbers come from", (), (), tables)
-
-
-def reference_planner(planners: Sequence[Planner], name: str | None) -> Planner:
-    """The planner of a name or label.
-
-    Raises:
-        RecipeError: if there is none.
+    Args:
+        cells: those of the environment.
     """
-    wanted = name or "gs-power-uct"
-    fitting = [planner for planner in planners if wanted in (planner.algorithm, planner.label)]
-    if fitting:
-        return fitting[0]
-    if name is None:
-        return planners[-1]
-    raise RecipeError(unknown_name("planner", name, [planner.label for planner in planners]))
+    optima, key = cells.optimum.dropna(), cells.iloc[0]
+    if optima.empty:
+        return "The optimum is not known."
+    low, high = number(optima.min(), 4), number(optima.max(), 4)
+    if key.optimum_of == "environment":
+        return f"Exact optimum {high}."
+    span = high if low == high else f"{low} to {high}, by cell"
+    of_all = None if key.environment_arguments else shipped_optima().get(key.environment_id)
+    rest = "" if of_all is None else f"; over all layouts that a reset may draw it is {number(of_all, 4)}"
+    return f"Exact optimum of the layouts played: {span}{rest}."
 
 
-def headline(measured: Sequence[Measurement]) -> str:
-    """The verdicts in one sentence."""
-    verdicts = Counter(cell.verdict for cell in measured if cell.planner.reproduces and cell.verdict)
-    total = sum(verdicts.values())
-    if not total:
-        return "No cell was played with the paper's settings, so nothing is said to be reproduced."
-    parts = [f"{verdicts[word]} {word}" for word in ("reproduced", "better", "not reproduced")]
-    if verdicts[TOO_FEW]:
+def _paper_section(cells: pd.DataFrame) -> Section:
+    """Empty where no cell was played with the paper's settings."""
+    verdicts = cells.verdict[cells.verdict != ""].value_counts()
+    if verdicts.empty:
+        return Section("verdicts", "Beside the paper")
+    parts = [f"{verdicts.get(word, 0)} {word}" for word in (REPRODUCED, BETTER, NOT_REPRODUCED)]
+    if TOO_FEW in verdicts:
         parts.append(f"{verdicts[TOO_FEW]} with too few episodes to say")
-    return f"Of {total} cells with the paper's settings: {', '.join(parts)}."
+    words = f"Of {verdicts.sum()} cells with the paper's settings: {listed(parts)}."
+    return Section("verdicts", "Beside the paper", [words, VERDICTS], [tables.verdict_table(cells)])
 
 
-def _summary(measured: Sequence[Measurement], rows: int) -> str:
-    counts = (
-        (rows, "episode"),
-        (len(environments_of(measured)), "environment"),
-        (len(planners_of(measured)), "planner"),
-        (len(budgets_of(measured)), "budget"),
-    )
-    return ", ".join(f"{count:,} {word}{'' if count == 1 else 's'}" for count, word in counts) + "."
-
-
-def _alarms(measured: Sequence[Measurement]) -> list[str]:
+def _origin_tables(episodes: pd.DataFrame) -> list[Table]:
+    """Commands, versions, machines and recipes."""
+    played_by = pd.DataFrame({"command": commands(episodes)})
+    versions, machines = (provenance.counts(episodes, name).astype(str) for name in ("versions", "machine"))
     return [
-        f"Above the exact optimum: {cell.planner.label} in {cell.environment.label} at {cell.budget} has a mean return "
-        f"of {cell.mean:.4f}, and the optimum is {cell.optimum:.4f}. A planner that does this sees the future."
-        for cell in measured
-        if cell.alarm
+        Table("commands", "Commands that play these cells", played_by, 0, words=["command"]),
+        Table("versions", "Versions", versions),
+        Table("machines", "Machines", machines),
+        Table("recipes", "Recipes", provenance.recipes(episodes), 4, words=["recipe"]),
     ]
-
-
-def _about_figure(measured: Sequence[Measurement]) -> str:
-    words = "Mean return of an episode, undiscounted; bands are Student's intervals at 95 %."
-    if any(cell.optimum is not None for cell in measured):
-        words += " The dashed line is the exact optimum."
-    if any(cell.published for cell in measured):
-        words += " Short strokes are the published means."
-    return words
-
-
-def _about_score(measured: Sequence[Measurement]) -> list[str]:
-    counted, left_out = scored_environments(measured)
-    words = []
-    if counted:
-        words.append(f"Mean of return / exact optimum over {', '.join(item.label for item in counted)}.")
-    if left_out:
-        words.append(f"Left out, because the optimum is not known or not above 0: {_names(left_out)}.")
-    return words
-
-
-def _names(environments: Sequence[Environment]) -> str:
-    return ", ".join(environment.label for environment in environments)

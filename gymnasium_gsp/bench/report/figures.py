@@ -1,283 +1,202 @@
-"""The figures: mean return against budget, one panel an environment, and the normalised score; drawn by matplotlib."""
+"""The figure: return against budget, one panel an environment, and the normalised score; drawn by matplotlib."""
 
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from gymnasium_gsp.bench.report.cells import (
-    Environment,
-    Measurement,
-    Planner,
-    environments_of,
-    half_width,
-    planners_of,
-)
-from gymnasium_gsp.bench.report.comparison import Score
+import matplotlib as mpl
+import matplotlib.style
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+
+from gymnasium_gsp.bench.report.cells import PAPER_ALGORITHMS, names_of
 from gymnasium_gsp.bench.report.judgement import FEWEST
-from gymnasium_gsp.bench.report.lines import COLOURS, Line, lines_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
-_WIDE, _HIGH = 3.7, 2.9  # of a panel, in inches
-LETTERS_PER_INCH = 12  # of the font in figures
-PUBLISHED, OPTIMUM = "published", "exact optimum"
-_MARK_LOOKS: Any = {
-    PUBLISHED: {"marker": "_", "linestyle": "", "markersize": 9, "markeredgewidth": 1.6},
-    OPTIMUM: {"linestyle": (0, (5, 3)), "linewidth": 1.0},
-}
-NORMAL = 1.96  # 95 % of a normal distribution
+# Eight colours for white paper, each with a marker of its own; page.css has eight for dark screens.  A test holds that
+# they stand out from the paper, and that the four kinds of colour vision tell them apart.
+COLOURS = ("#353535", "#2998b1", "#3c7344", "#700771", "#c45e13", "#816fe5", "#5d3600", "#fe406e")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHES = ("-", "--", "-.", ":")
 INK, GRID = "#1f2328", "#d5d9de"
-TIMELESS: Any = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same numbers give the same file
-STYLE: Any = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "gymnasium_gsp",
-    "font.size": 10,
-    "text.parse_math": False,
-    "text.color": INK,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "axes.linewidth": 0.8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.titlelocation": "left",
-    "axes.titleweight": "bold",
-    "axes.titlesize": 11,
-    "grid.color": GRID,
-    "grid.linewidth": 0.6,
-    "xtick.color": INK,
-    "ytick.color": INK,
-}
+NORMAL = 1.96  # 95 % of a normal distribution
+ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
+LETTERS_PER_INCH = 12  # of the font in figures
+HEIGHTS = {1: 4.0, 2: 3.4, 3: 3.0}  # inches of a panel by the number of panels beside each other
+PUBLISHED: Any = {"label": "published", "marker": "_", "linestyle": "", "markersize": 9, "markeredgewidth": 1.6}
+OPTIMUM: Any = {"label": "exact optimum", "linestyle": (0, (5, 3)), "linewidth": 1.0}
+TIMELESS: Any = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}  # same numbers, same file
+STYLE = Path(__file__).with_name("figures.mplstyle")
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel.
+    """One set of axes.
 
     Attributes:
         title: what is played.
         label: of the upright axis.
-        budgets: at which something is drawn, ascending.
-        draw: puts it into axes.
-        words: what it shows, for those who cannot see it.
+        points: `planner, simulations, mean, half, published, episodes`, one row a cell; `half` is half the interval at
+            95 %.
+        optimum: a dashed line; NaN for none.
     """
 
     title: str
     label: str
-    budgets: Sequence[int]
-    draw: Callable[["Axes"], None]
-    words: str
+    points: pd.DataFrame
+    optimum: float
+
+    @property
+    def words(self) -> str:
+        """The message, for those who cannot see the panel."""
+        best = self.points.loc[self.points["mean"].idxmax()]
+        figure = f"the best {self.label} is {best['mean']:.3f}"
+        return f"{self.title}: {figure}, by {best.planner} at {best.simulations} simulations"
 
 
-def return_panels(measured: Sequence[Measurement]) -> list[Panel]:
-    """Mean return against budget, one panel an environment, with intervals of 95 % and the exact optimum.
+def panels_of(cells: pd.DataFrame, scores: pd.DataFrame) -> list[Panel]:
+    """The normalised score if there is one, and the mean return in every environment.
 
     Budgets that are no number of simulations have no place on the axis, and are left to the tables.
+
+    Args:
+        cells: the value of `cells.measure`.
+        scores: the value of `comparison.scores`; empty where no score is to be shown.
     """
-    lines = lines_of(planners_of(measured))
-    drawn = [(cell, cell.budget) for cell in measured if isinstance(cell.budget, int)]
-    found = []
-    for environment in environments_of([cell for cell, _ in drawn]):
-        here = [(cell, budget) for cell, budget in drawn if cell.environment == environment]
-        found.append(_return_panel(environment, here, lines))
-    return found
+    returns = cells.rename(
+        columns={"mean_return": "mean", "interval_half_width": "half", "published_mean": "published"}
+    )
+    returns = returns[returns.simulations.notna() & returns["mean"].notna()]
+    groups = [(name, "mean return", returns[returns.environment == name]) for name in names_of(returns.environment)]
+    known = scores[scores.simulations.notna() & scores.score.notna()]
+    if len(known):
+        of_score = known.assign(mean=known.score, half=NORMAL * known.standard_error, optimum=1.0, episodes=0)
+        groups.insert(0, ("Normalised score", "mean of return / optimum", of_score))
+    return [Panel(title, label, points, float(points.optimum.mean())) for title, label, points in groups]
 
 
-def _return_panel(
-    environment: Environment, cells: Sequence[tuple[Measurement, int]], lines: Mapping[Planner, "Line"]
-) -> Panel:
-    def draw(axes: "Axes") -> None:
-        for planner in planners_of([cell for cell, _ in cells]):
-            here = [(cell, budget) for cell, budget in cells if cell.planner == planner]
-            _draw_line(axes, [(budget, cell.mean, half_width(cell)) for cell, budget in here], lines[planner])
-            if planner in first:
-                published = [(budget, cell.published.mean) for cell, budget in here if cell.published is not None]
-                _draw_published(axes, published, lines[planner])
-        if optima:
-            _draw_level(axes, sum(optima) / len(optima))
-        theirs = [cell.published.mean for cell, _ in cells if cell.published is not None]
-        halves = [(cell.mean, half_width(cell) or 0.0) for cell, _ in cells if len(cell.returns) >= FEWEST]
-        _look_at(axes, [cell.mean for cell, _ in cells] + optima + theirs, halves)
+def places_of(algorithms: Mapping[str, str]) -> dict[str, int]:
+    """The number of each planner's colour: the published algorithms have their own, the others take what is free.
 
-    first = _first_of_each_algorithm([cell.planner for cell, _ in cells])
-    optima = [cell.optimum for cell, _ in cells if cell.optimum is not None]
-    best, at = max(cells, key=lambda item: item[0].mean)
-    words = f"{environment.label}: the best mean return is {best.mean:.3f}, by {best.planner.label} at {at} simulations"
-    return Panel(environment.label, "mean return", sorted({budget for _, budget in cells}), draw, words)
+    Args:
+        algorithms: by planner, in the order of the tables.
+    """
+    places: dict[str, int] = {}
+    for planner, algorithm in algorithms.items():
+        if algorithm in PAPER_ALGORITHMS and PAPER_ALGORITHMS.index(algorithm) not in places.values():
+            places[planner] = PAPER_ALGORITHMS.index(algorithm)
+    free = (place for place in range(len(algorithms) + len(PAPER_ALGORITHMS)) if place not in set(places.values()))
+    return {planner: places[planner] if planner in places else next(free) for planner in algorithms}
 
 
-def score_panel(found: Sequence[Score], planners: Sequence[Planner]) -> Panel | None:
-    """The normalised score against budget; None where no planner has one."""
-    lines = lines_of(planners)
-    known = [(item, item.budget, item.mean) for item in found if isinstance(item.budget, int) and item.mean is not None]
-    if not known:
-        return None
-
-    first = _first_of_each_algorithm(planners)
-
-    def draw(axes: "Axes") -> None:
-        for planner in planners:
-            here = [item for item in known if item[0].planner == planner]
-            points = [
-                (budget, mean, None if score.standard_error is None else NORMAL * score.standard_error)
-                for score, budget, mean in here
-            ]
-            _draw_line(axes, points, lines[planner])
-            if planner in first:
-                published = [(budget, score.published) for score, budget, _ in here if score.published is not None]
-                _draw_published(axes, published, lines[planner])
-        _draw_level(axes, 1.0)
-        _look_at(axes, [1.0, *(mean for _, _, mean in known)], ())
-
-    score, at, best = max(known, key=lambda item: item[2])
-    words = f"Normalised score: the best is {best:.3f}, by {score.planner.label} at {at} simulations"
-    budgets = sorted({budget for _, budget, _ in known})
-    return Panel("Normalised score", "mean of return / optimum", budgets, draw, words)
+def look(place: int) -> dict[str, Any]:
+    """Colour, marker and dashes of the planner at a place, as arguments for matplotlib."""
+    number, dashes = place % len(COLOURS), place // len(COLOURS) % len(DASHES)
+    return {"color": COLOURS[number], "marker": MARKERS[number], "linestyle": DASHES[dashes], "markersize": 4.5}
 
 
-def _first_of_each_algorithm(planners: Sequence[Planner]) -> set[Planner]:
-    """Who shows the published figures of an algorithm that several planners are settings of."""
-    first: dict[str, Planner] = {}
-    for planner in planners:
-        first.setdefault(planner.algorithm, planner)
-    return set(first.values())
+def blank_figure(width: float, height: float) -> Figure:
+    """A figure without a window, its size in inches."""
+    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=0.1))
+    FigureCanvasSVG(figure)
+    return figure
 
 
-def _draw_line(axes: "Axes", points: Sequence[tuple[int, float, float | None]], line: Line) -> None:
-    budgets, means = [point[0] for point in points], [point[1] for point in points]
-    halves = [point[2] or 0.0 for point in points]
-    if not points:
-        return
-    axes.plot(budgets, means, markersize=4.5, linewidth=1.6, **line.look)
-    low = [mean - half for mean, half in zip(means, halves, strict=True)]
-    high = [mean + half for mean, half in zip(means, halves, strict=True)]
-    axes.fill_between(budgets, low, high, color=COLOURS[line.number], alpha=0.14, linewidth=0)
-    if len(points) == 1:
-        axes.errorbar(budgets, means, halves, color=COLOURS[line.number], capsize=3)
+def draw(
+    panels: Sequence[Panel], algorithms: dict[str, str], kind: str, width: float, most: int = 3, ground: str = "white"
+) -> bytes:
+    """All panels and a legend as one file.
+
+    Args:
+        panels: what to draw, at least one.
+        algorithms: by planner, in the order of the tables.
+        kind: svg, pdf or png.
+        width: in inches.
+        most: panels beside each other.
+        ground: colour behind everything; "none" for what a page shows.
+    """
+    across = 2 if len(panels) == 4 and most > 2 else min(most, len(panels))
+    down = -(-len(panels) // across)
+    places = places_of(algorithms)
+    publishers = {algorithm: planner for planner, algorithm in reversed(algorithms.items())}
+    with mpl.style.context(STYLE):
+        handles = [Line2D([], [], label=_shortened(planner, 80), **look(place)) for planner, place in places.items()]
+        if any(panel.points.published.notna().any() for panel in panels):
+            handles.append(Line2D([], [], color=INK, **PUBLISHED))
+        if any(panel.optimum == panel.optimum for panel in panels):
+            handles.append(Line2D([], [], color=INK, **OPTIMUM))
+        longest = max(len(str(handle.get_label())) for handle in handles)
+        columns = min(len(handles), max(1, int(width * LETTERS_PER_INCH) // (longest + 8)))
+        figure = blank_figure(width, HEIGHTS[across] * down + 0.3 + 0.2 * -(-len(handles) // columns))
+        for number, panel in enumerate(panels):
+            _draw_panel(figure.add_subplot(down, across, number + 1), panel, places, list(publishers.values()))
+        figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
+        file = io.BytesIO()
+        figure.savefig(file, format=kind, dpi=150, facecolor=ground, metadata=TIMELESS.get(kind))
+    return file.getvalue()
 
 
-def _draw_published(axes: "Axes", points: Sequence[tuple[int, float]], line: Line) -> None:
-    budgets, means = [point[0] for point in points], [point[1] for point in points]
-    axes.plot(budgets, means, color=COLOURS[line.number], **_MARK_LOOKS[PUBLISHED])
-
-
-def _draw_level(axes: "Axes", optimum: float) -> None:
-    axes.axhline(optimum, color=INK, **_MARK_LOOKS[OPTIMUM])
-
-
-def _look_at(axes: "Axes", values: Sequence[float], bands: Sequence[tuple[float, float]]) -> None:
-    """Show these values and bands, from 0 on where no value is negative; a band of few episodes may reach beyond.
+def _draw_panel(axes: Axes, panel: Panel, places: Mapping[str, int], publishers: Sequence[str]) -> None:
+    """Draw one panel.
 
     Args:
         axes: where.
-        values: means and levels.
-        bands: middle and half width.
+        panel: what.
+        places: numbers of colours by planner.
+        publishers: the planners that show the published figures, the first of each algorithm.
     """
-    ends = [end for middle, half in bands for end in (middle - half, middle + half)]
-    low, high = min([*values, *ends]), max([*values, *ends])
-    if min(values) >= 0.0:
-        low = 0.0
+    axes.patch.set_alpha(0.0)
+    for planner in names_of(panel.points.planner):
+        here, colour = panel.points[panel.points.planner == planner], look(places[planner])["color"]
+        budgets, mean, half = here.simulations.astype(int), here["mean"], here.half.fillna(0.0)
+        axes.plot(budgets, mean, linewidth=1.6, **look(places[planner]))
+        axes.fill_between(budgets, mean - half, mean + half, color=colour, alpha=0.14, linewidth=0)
+        if len(here) == 1:
+            axes.errorbar(budgets, mean, half, color=colour, capsize=3)
+        if planner in publishers:
+            axes.plot(budgets, here.published, color=colour, **PUBLISHED)
+    if panel.optimum == panel.optimum:
+        axes.axhline(panel.optimum, color=INK, **OPTIMUM)
+    budgets = sorted(set(panel.points.simulations.astype(int)))
+    if budgets[-1] > 4 * budgets[0]:
+        axes.set_xscale("log", base=2)
+    axes.set_xticks(budgets, [str(budget) for budget in budgets])
+    axes.minorticks_off()
+    axes.set(ylim=_limits(panel), ylabel=panel.label, xlabel="simulations per decision")
+    axes.set_title(_shortened(panel.title, 32))
+
+
+def _limits(panel: Panel) -> tuple[float, float]:
+    """All means, published figures and the optimum, from 0 on where none is negative; bands of few may reach beyond."""
+    mean, half = panel.points["mean"], panel.points.half.where(panel.points.episodes >= FEWEST).fillna(0.0)
+    levels = pd.concat([mean, panel.points.published, pd.Series([panel.optimum])])
+    low = 0.0 if levels.min() >= 0.0 else min(levels.min(), (mean - half).min())
+    high = max(levels.max(), (mean + half).max())
     margin = 0.05 * (high - low) or 0.5
-    axes.set_ylim(low if low == 0.0 else low - margin, high + margin)
+    return (low if low == 0.0 else low - margin), high + margin
 
 
 def _shortened(words: str, most: int) -> str:
     return words if len(words) <= most else words[: most - 1] + ELLIPSIS
 
 
-def _finish(axes: "Axes", panel: Panel) -> None:
-    """Axes, ticks at the budgets played, and the title."""
-    panel.draw(axes)
-    if panel.budgets[-1] > 4 * panel.budgets[0]:
-        axes.set_xscale("log", base=2)
-    axes.set_xticks(panel.budgets, [str(budget) for budget in panel.budgets])
-    axes.minorticks_off()
-    axes.set_title(_shortened(panel.title, 32))
-    axes.set_ylabel(panel.label)
-    axes.set_xlabel("simulations per decision")
-
-
-def blank_figure(width: float, height: float) -> "Figure":
-    """A figure that no window will ever show."""
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasSVG(figure)
-    return figure
-
-
-def panel_svg(panel: Panel, prefix: str) -> str:
-    """One panel for a page: text in the page's font, colours from the page's style, identifiers of its own.
+def inline_svg(svg: str, prefix: str) -> str:
+    """A drawing for a page: text in the page's font, colours from the page's style.
 
     Args:
-        panel: what to draw.
-        prefix: comes before every identifier, so that several panels can stand on one page.
+        svg: the file.
+        prefix: comes before every identifier, so that several drawings can stand on one page.
     """
-    import matplotlib as mpl
-
-    with mpl.rc_context(STYLE):
-        figure = blank_figure(4.6, 3.3)
-        figure.patch.set_alpha(0.0)
-        axes = figure.add_subplot()
-        axes.patch.set_alpha(0.0)
-        _finish(axes, panel)
-        file = io.StringIO()
-        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    drawn = file.getvalue()
-    svg = drawn[drawn.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
     svg = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{prefix}-", svg)
-    for name, colour in _variables().items():
-        svg = svg.replace(colour, f"var({name})")
+    variables = {"ink": INK, "grid": GRID, **{f"s{number}": colour for number, colour in enumerate(COLOURS)}}
+    for name, colour in variables.items():
+        svg = svg.replace(colour, f"var(--{name})")
     return svg
-
-
-def _variables() -> dict[str, str]:
-    return {"--ink": INK, "--grid": GRID, **{f"--s{number}": colour for number, colour in enumerate(COLOURS)}}
-
-
-def marks_of(measured: Sequence[Measurement]) -> list[str]:
-    """What is drawn beside the planners' lines."""
-    there = {
-        PUBLISHED: any(cell.published is not None for cell in measured),
-        OPTIMUM: any(cell.optimum is not None for cell in measured),
-    }
-    return [mark for mark, drawn in there.items() if drawn]
-
-
-def figure_file(panels: Sequence[Panel], planners: Sequence[Planner], marks: Sequence[str], kind: str) -> bytes:
-    """All panels and a legend as one file.
-
-    Args:
-        panels: what to draw, at least one.
-        planners: whose lines are named in the legend.
-        marks: what else is, as `marks_of` says.
-        kind: svg, pdf or png.
-    """
-    import matplotlib as mpl
-    from matplotlib.lines import Line2D
-
-    across = 2 if len(panels) == 4 else min(3, len(panels))
-    down = -(-len(panels) // across)
-    lines = lines_of(planners)
-    with mpl.rc_context(STYLE):
-        handles = [Line2D([], [], markersize=4.5, label=_shortened(p.label, 80), **lines[p].look) for p in planners]
-        handles += [Line2D([], [], color=INK, label=mark, **_MARK_LOOKS[mark]) for mark in marks]
-        longest = max(len(str(handle.get_label())) for handle in handles)
-        fitting = max(1, int(_WIDE * across * LETTERS_PER_INCH) // (longest + 8))
-        columns = min(len(handles), 2 * across, fitting)
-        figure = blank_figure(_WIDE * across, _HIGH * down + 0.3 + 0.2 * -(-len(handles) // columns))
-        for number, panel in enumerate(panels):
-            _finish(figure.add_subplot(down, across, number + 1), panel)
-        figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
-        file = io.BytesIO()
-        figure.savefig(file, format=kind, dpi=150, facecolor="white", metadata=TIMELESS.get(kind))
-    return file.getvalue()

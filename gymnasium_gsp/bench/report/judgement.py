@@ -1,16 +1,16 @@
-"""When a measured mean differs from a published one, and when it lies above what is possible."""
+"""Tests of a measured mean: against a published one, and against the exact optimum."""
 
 import math
 
 import numpy as np
 
-from gymnasium_gsp.bench.protocol import standard_error
+from gymnasium_gsp.bench.summary import standard_error
 from gymnasium_gsp.bench.published import ROUNDING, Published
 
 SIGMAS = 4.9  # two-sided 1e-6 of a normal distribution
 FEWEST = 5  # below so many episodes nothing is said at all
 FEW = 30  # below so many episodes a sample's own spread says little
-TOO_FEW = "too few episodes"
+REPRODUCED, BETTER, NOT_REPRODUCED, TOO_FEW = "reproduced", "better", "not reproduced", "too few episodes"
 FLOOR_EPISODES = 4  # see `above_optimum`
 
 
@@ -33,24 +33,21 @@ def difference(returns: np.ndarray, published: Published) -> float | None:
     return (float(returns.mean()) - published.mean) / math.hypot(error, published.standard_error, ROUNDING)
 
 
-def verdict(z: float | None, reproduces: bool) -> str:
-    """A difference in words.
+def verdict(z: float | None) -> str:
+    """A difference in words, for a planner with the paper's settings.
 
     Args:
-        z: what `difference` says.
-        reproduces: whether the planner is meant to be the published one; else it is only compared with it.
+        z: the value of `difference`.
     """
     if z is None:
         return TOO_FEW
-    if z > SIGMAS:
-        return "better"
-    if z < -SIGMAS:
-        return "not reproduced" if reproduces else "worse"
-    return "reproduced" if reproduces else "as published"
+    if abs(z) <= SIGMAS:
+        return REPRODUCED
+    return BETTER if z > 0.0 else NOT_REPRODUCED
 
 
 def above_optimum(excess: np.ndarray, floor: float) -> bool:
-    """Whether a mean lies significantly above the exact optimum, which only a planner that sees the future can do.
+    """Test for a mean significantly above the exact optimum, which only a planner that sees the future can have.
 
     Four episodes at the lowest excess are added before the mean is compared with its standard error, because a sample
     that happened to meet no failure has a spread that says nothing of failures.  For n episodes that all reach the
@@ -59,7 +56,8 @@ def above_optimum(excess: np.ndarray, floor: float) -> bool:
 
     Args:
         excess: return minus optimum of each episode; where a reset draws a layout, minus the optimum of that layout.
-        floor: the lowest excess that any planner had in this environment.
+        floor: the lowest excess that any planner had in this environment; below 0, or the sample is taken for one that
+            cannot fail.
     """
     padded = np.append(excess, np.full(FLOOR_EPISODES, floor))
     error = standard_error(padded) or 0.0

@@ -1,121 +1,57 @@
-"""The report as one HTML page that holds everything: style, figures and tables, no script, nothing from elsewhere."""
+"""The report as one HTML page that holds everything: style, figure and tables, no script, nothing from elsewhere."""
 
-from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 
-from gymnasium_gsp.bench.report.contents import Report, Section
-from gymnasium_gsp.bench.report.figures import OPTIMUM, PUBLISHED, panel_svg
-from gymnasium_gsp.bench.report.lines import MARKERS, lines_of
-from gymnasium_gsp.bench.report.table import html
+import jinja2
+from markupsafe import Markup, escape
 
-STYLE = Path(__file__).with_name("page.css")
+from gymnasium_gsp.bench.report.contents import Report, Section
+from gymnasium_gsp.bench.report.figures import COLOURS, draw, inline_svg, places_of
+from gymnasium_gsp.bench.report.text import ABOVE, BREAK, DOWN, FAILED, NOT_PLAYED, UP
+
+FOLDER = Path(__file__).parent
+STYLE = FOLDER / "page.css"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-ICON = (
-    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M1 14L6 7l4 3 5-8' "
-    "fill='none' stroke='%230072b2' stroke-width='2'/%3E%3C/svg%3E"
-)
+HALF, PADDING, SHORT = 90, 3, 20  # letters in half a page's width and between two columns; rows of a short table
+FIGURES = {"wide": (13.4, 3), "middle": (8.4, 2), "narrow": (4.4, 1)}  # width in inches, panels beside each other
 
 
 def page(report: Report) -> str:
-    """The page; whatever comes from a store is escaped."""
-    parts = [
-        "<!doctype html>",
-        '<html lang="en">',
-        "<head>",
-        '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">',
-        f"<title>{escape(report.title)}</title>",
-        f'<link rel="icon" href="{ICON}">',
-        f"<style>{STYLE.read_text(encoding='utf-8')}</style>",
-        "</head>",
-        "<body>",
-        "<header>",
-        f"<h1>{escape(report.title)}</h1>",
-        f"<p>{escape(report.summary)}</p>",
-        _contents(report.sections),
-        "</header>",
-        "<main>",
-        _notice("alarm", "Alarm", report.alarms),
-        _notice("warning", "Mind", report.warnings),
-        _notice("missing", "Gaps in the grid", report.missing),
-        *(_section(report, section) for section in report.sections),
-        "</main>",
-        "</body>",
-        "</html>",
-    ]
-    return "\n".join(part for part in parts if part) + "\n"
+    """The page; whatever comes from a store is escaped by the template."""
+    templates = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters |= {"marked": _marked, "kind": _kind, "width": _width}
+    figures = {}
+    for name, (width, most) in FIGURES.items() if report.panels else ():
+        svg = draw(report.panels, report.algorithms, "svg", width, most, ground="none").decode()
+        figures[name] = Markup(inline_svg(svg, name))
+    colours = {planner: place % len(COLOURS) for planner, place in places_of(report.algorithms).items()}
+    return templates.get_template("page.html").render(report=report, policy=POLICY, figures=figures, colours=colours)
 
 
-def _contents(sections: Sequence[Section]) -> str:
-    links = "".join(f'<li><a href="#{section.name}">{escape(section.title)}</a></li>' for section in sections)
-    return f'<nav aria-label="Contents"><ul>{links}</ul></nav>'
+def _marked(words: str) -> Markup:
+    """Text of a cell with its marks coloured, and named for those who cannot see them, and its lines."""
+    first, broken, rest = str(escape(words)).partition(BREAK)
+    for mark, name in ((UP, "better"), (DOWN, "worse")):
+        first = first.replace(mark, f'<span class="{name}" role="img" aria-label="{name}">{mark}</span>')
+    return Markup(f"{first}<br><small>{rest}</small>" if broken else first)
 
 
-def _notice(kind: str, title: str, lines: Sequence[str]) -> str:
-    if not lines:
-        return ""
-    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    return f'<section class="notice {kind}"><h2>{title}</h2><ul>{items}</ul></section>'
+def _width(section: Section) -> str:
+    """The class of a section: half the page for a single table that is narrow and short."""
+    if len(section.tables) != 1:
+        return "full"
+    frame = section.tables[0].frame
+    longest = [max(len(line) for text in (name, *texts) for line in text.split(BREAK)) for name, texts in frame.items()]
+    return "half" if sum(longest) + PADDING * len(longest) <= HALF and len(frame) <= SHORT else "full"
 
 
-def _section(report: Report, section: Section) -> str:
-    heading = f"{section.name}-heading"
-    parts = [
-        f'<section id="{section.name}" aria-labelledby="{heading}">',
-        f'<h2 id="{heading}">{escape(section.title)}</h2>',
-        *(f"<p>{escape(words)}</p>" for words in section.words),
-    ]
-    if section.panels:
-        parts += [_legend(report), '<div class="panels">']
-        for number, panel in enumerate(section.panels):
-            svg = panel_svg(panel, f"{section.name}{number}")
-            parts.append(f'<figure role="img" aria-label="{escape(panel.words)}">{svg}</figure>')
-        parts.append("</div>")
-    tables = [html(table, _swatches(report)) for table in section.tables]
-    if section.folded:
-        parts += ["<details>", "<summary>Show the table</summary>", *tables, "</details>"]
-    else:
-        parts += tables
-    return "\n".join([*parts, "</section>"])
-
-
-def _swatches(report: Report) -> dict[str, str]:
-    """The mark of each planner by its label: its colour and its marker, as in the figure."""
-    found = {}
-    for planner, line in lines_of(report.planners).items():
-        shape = _SHAPES[MARKERS[line.number]]
-        dashes = ("", "4 2", "4 2 1 2", "1 2")[line.round % 4]
-        dash = f' stroke-dasharray="{dashes}"' if dashes else ""
-        found[planner.label] = (
-            f'<svg class="swatch s{line.number}" viewBox="0 0 22 10" aria-hidden="true"><path d="M0 5H22"{dash}/>'
-            f'<path class="dot" d="{shape}"/></svg>'
-        )
-    return found
-
-
-# The markers of the figure as paths around (11, 5).
-_SHAPES = {
-    "o": "M7.6 5a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0z",
-    "s": "M8 2h6v6H8z",
-    "^": "M11 1.4L14.6 8.2H7.4z",
-    "D": "M11 1L15 5L11 9L7 5z",
-    "v": "M11 8.6L7.4 1.8h7.2z",
-    "P": "M9.7 1.5h2.6v2.2h2.2v2.6h-2.2v2.2H9.7V6.3H7.5V3.7h2.2z",
-    "X": "M8.8 1.2L11 3.4l2.2-2.2 1.6 1.6L12.6 5l2.2 2.2-1.6 1.6L11 6.6 8.8 8.8 7.2 7.2 9.4 5 7.2 2.8z",
-    "*": "M11 .8l1.2 2.7 2.9.3-2.2 2 .6 2.9L11 7.2 8.5 8.7l.6-2.9-2.2-2 2.9-.3z",
-}
-
-
-_MARKS = {PUBLISHED: '<path d="M7 5h8"/>', OPTIMUM: '<path d="M0 5H22" stroke-dasharray="5 3"/>'}
-
-
-def _legend(report: Report) -> str:
-    swatches = _swatches(report)
-    items = [f"<li>{swatches[planner.label]}{escape(planner.label)}</li>" for planner in report.planners]
-    for mark in report.marks:
-        drawn = f'<svg class="swatch ink" viewBox="0 0 22 10" aria-hidden="true">{_MARKS[mark]}</svg>'
-        items.append(f"<li>{drawn}{escape(mark)}</li>")
-    return f'<ul class="legend">{"".join(items)}</ul>'
+def _kind(words: str) -> str:
+    """The class of a cell: an alarm, a failure, a gap, or nothing."""
+    classes = {"alarm": ABOVE in words, "failed": FAILED in words, "gap": words == NOT_PLAYED}
+    return " ".join(name for name, holds in classes.items() if holds)

@@ -1,137 +1,85 @@
-"""Where the rows come from: versions, machines, recipes, and what of the grid is not there yet."""
+"""The origin of the rows: versions, machines, recipes, and gaps in the grid."""
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import product
 
-from gymnasium_gsp.bench.report.cells import (
-    Environment,
-    Limit,
-    Measurement,
-    Planner,
-    budgets_of,
-    environments_of,
-    has_return,
-    planners_of,
-)
-from gymnasium_gsp.bench.store import Row
+import pandas as pd
+
+from gymnasium_gsp.bench.report.cells import CELL, names_of
+from gymnasium_gsp.bench.report.text import listed
 
 _SEVERAL = 3  # budgets of a gap that are named one by one
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """What the rows say of themselves.
-
-    Attributes:
-        versions: how many episodes each set of versions made.
-        machines: how many episodes each machine made.
-        recipes: the recipes by (algorithm, preset, options, environment with its arguments); more than one if they
-            changed on the way.
-        without_return: how many episodes have no finite return, and are counted nowhere.
-    """
-
-    versions: Mapping[str, int]
-    machines: Mapping[str, int]
-    recipes: Mapping[tuple[str, str, str, str], tuple[str, ...]]
-    without_return: int
-
-    def warnings(self) -> list[str]:
-        """What makes the rows less than one experiment."""
-        found = []
-        if len(self.versions) > 1:
-            found.append(f"Mixed versions: the episodes were played by {len(self.versions)} sets of versions.")
-        if len(self.machines) > 1:
-            found.append(f"Mixed machines: {len(self.machines)}, and times per decision are means over them.")
-        for (algorithm, _, _, environment), recipes in self.recipes.items():
-            if len(recipes) > 1:
-                found.append(f"Mixed recipes: {algorithm} in {environment} was played with {len(recipes)} recipes.")
-        if self.without_return:
-            found.append(f"{self.without_return} episodes without a finite return are left out.")
-        return found
-
-
-def provenance(rows: Iterable[Row]) -> Provenance:
-    """Count versions and machines, and collect recipes."""
-    versions: Counter[str] = Counter()
-    machines: Counter[str] = Counter()
-    recipes: dict[tuple[str, str, str, str], dict[str, None]] = {}
-    without_return = 0
-    for row in rows:
-        cell = row.cell
-        versions[row.versions] += 1
-        machines[row.machine] += 1
-        without_return += not has_return(row.episode)
-        key = cell.algorithm, cell.preset or "", cell.options, Environment(cell.env, cell.env_options).label
-        recipes.setdefault(key, {})[row.recipe] = None
-    return Provenance(
-        {in_words(found): count for found, count in versions.items()},
-        {in_words(found): count for found, count in machines.items()},
-        {key: tuple(found) for key, found in recipes.items()},
-        without_return,
-    )
-
-
-def in_words(record: str) -> str:
+def json_in_words(record: str) -> str:
     """A JSON object as "name value, name value"; anything else as it stands."""
     try:
         found = json.loads(record)
     except ValueError:
         return record
-    return ", ".join(f"{name} {value}" for name, value in found.items()) if isinstance(found, dict) else record
+    return listed(f"{name} {value}" for name, value in found.items()) if isinstance(found, dict) else record
 
 
-@dataclass(frozen=True)
-class Gap:
-    """Cells of the grid that have no episodes, or fewer than others.
-
-    Attributes:
-        planner, budgets, environments: which.
-        episodes: how many each of them has; 0 for none.
-        everywhere: whether these are all environments of the store.
-    """
-
-    planner: Planner
-    budgets: tuple[Limit, ...]
-    environments: tuple[Environment, ...]
-    episodes: int
-    everywhere: bool
-
-    def __str__(self) -> str:
-        had = f"{self.episodes} episodes only" if self.episodes else "no episodes"
-        places = ", ".join(environment.label for environment in self.environments)
-        if self.everywhere:
-            places = "every environment" if self.episodes else "any environment"
-        return f"{self.planner.label} at {self._span}: {had} in {places}."
-
-    @property
-    def _span(self) -> str:
-        """The budgets in words: a list, or first to last where there are many."""
-        if len(self.budgets) <= _SEVERAL:
-            return ", ".join(map(str, self.budgets))
-        return f"{len(self.budgets)} budgets from {self.budgets[0]} to {self.budgets[-1]}"
+def counts(episodes: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Numbers of episodes by the records in a column of JSON: `column, episodes`."""
+    return episodes[column].map(json_in_words).value_counts(sort=False).rename("episodes").reset_index()
 
 
-def gaps(measured: Sequence[Measurement]) -> list[Gap]:
-    """What is missing of the grid that the store spans: every environment with every planner at every budget.
+def recipes(episodes: pd.DataFrame) -> pd.DataFrame:
+    """Every recipe that planned: `algorithm, preset, options, environment, recipe`."""
+    columns = ["algorithm", "preset", "options", "environment", "recipe"]
+    return episodes[columns].astype({"environment": str}).drop_duplicates()
+
+
+def warnings_on(episodes: pd.DataFrame) -> list[str]:
+    """Reasons why the rows are less than one experiment."""
+    versions, machines = counts(episodes, "versions"), counts(episodes, "machine")
+    warnings = []
+    if len(versions) > 1:
+        warnings.append(f"Mixed versions: the episodes were played by {len(versions)} sets of versions.")
+    if len(machines) > 1:
+        warnings.append(f"Mixed machines: {len(machines)}, and times per decision are means over them.")
+    keys = ["algorithm", "preset", "options", "environment"]
+    for (algorithm, _, _, environment), number in recipes(episodes).groupby(keys, sort=False).size().items():
+        if number > 1:
+            warnings.append(f"Mixed recipes: {algorithm} in {environment} was played with {number} recipes.")
+    without = int((~episodes.finite).sum())
+    if without:
+        warnings.append(f"{without} episodes without a finite return are left out of the means.")
+    return warnings
+
+
+def gaps(cells: pd.DataFrame) -> list[str]:
+    """Missing cells of the grid that the store spans: every environment with every planner at every budget.
 
     A cell has too few episodes if it has fewer than most cells have.
     """
-    counts = {(cell.environment, cell.planner, cell.budget): len(cell.episodes) for cell in measured}
-    usual = Counter(counts.values()).most_common(1)[0][0] if counts else 0
-    environments = environments_of(measured)
-    places: dict[tuple[Planner, tuple[Limit, ...], int], list[Environment]] = {}
-    for planner in planners_of(measured):
-        for environment in environments:
-            fewer: dict[int, list[Limit]] = {}
-            for budget in budgets_of(measured):
-                had = counts.get((environment, planner, budget), 0)
-                if had < usual:
-                    fewer.setdefault(had, []).append(budget)
-            for had, budgets in fewer.items():
-                places.setdefault((planner, tuple(budgets), had), []).append(environment)
+    counted = dict(zip(zip(*(cells[name] for name in CELL), strict=True), cells.episodes, strict=True))
+    usual = Counter(cells.episodes).most_common(1)[0][0]
+    environments, planners, budgets = (names_of(cells[name]) for name in CELL)
+    short: dict[tuple[str, str, int], list[str]] = {}
+    for planner, environment, budget in product(planners, environments, budgets):
+        episodes = counted.get((environment, planner, budget), 0)
+        if episodes < usual:
+            short.setdefault((planner, environment, episodes), []).append(budget)
+    places: dict[tuple[str, str, int], list[str]] = {}
+    for (planner, environment, episodes), missing in short.items():
+        places.setdefault((planner, _span(missing), episodes), []).append(environment)
     return [
-        Gap(planner, budgets, tuple(found), had, len(found) == len(environments) > 1)
-        for (planner, budgets, had), found in places.items()
+        f"{planner} at {span}: {_shortage(episodes, where, len(where) == len(environments) > 1)}."
+        for (planner, span, episodes), where in places.items()
     ]
+
+
+def _shortage(episodes: int, environments: list[str], everywhere: bool) -> str:
+    if episodes:
+        return f"{episodes} episodes only in {'every environment' if everywhere else listed(environments)}"
+    return f"no episodes in {'any environment' if everywhere else listed(environments)}"
+
+
+def _span(budgets: list[str]) -> str:
+    """The budgets in words: a list, or first to last where there are many."""
+    if len(budgets) <= _SEVERAL:
+        return listed(budgets)
+    return f"{len(budgets)} budgets from {budgets[0]} to {budgets[-1]}"

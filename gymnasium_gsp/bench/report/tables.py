@@ -1,190 +1,180 @@
-"""The tables of returns: verdicts, every cell, and the paper's table of each environment."""
+"""The tables of a report, as frames of the texts that people read."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from gymnasium_gsp.bench.report.cells import (
-    Environment,
-    Measurement,
-    budgets_of,
-    half_width,
-    planners_of,
-)
-from gymnasium_gsp.bench.report.judgement import FEW, FEWEST, SIGMAS, TOO_FEW
-from gymnasium_gsp.bench.report.table import DOWN, PLUS_MINUS, UP, Column, Table, fixed
+import pandas as pd
 
-OURS = "ours"
-ABOVE = "!"  # above the optimum
-LEVEL, BETTER, WORSE = ("reproduced", "as published"), ("better",), ("not reproduced", "worse")
-MARKS = (
-    f"{UP} better, {DOWN} worse than published by more than {SIGMAS} combined standard errors, which chance does once "
-    "in a million cells."
-)
+from gymnasium_gsp.bench.report.cells import names_of
+from gymnasium_gsp.bench.report.comparison import both_ways
+from gymnasium_gsp.bench.report.judgement import BETTER, NOT_REPRODUCED, REPRODUCED, TOO_FEW
+from gymnasium_gsp.bench.report.text import ABOVE, BREAK, DOWN, FAILED, NOT_PLAYED, PLUS_MINUS, UP, number
 
-
-def mark(verdict: str | None) -> str:
-    """The mark of a cell that differs from the published one; empty for one that does not."""
-    return UP if verdict in BETTER else DOWN if verdict in WORSE else ""
+MARKS = {BETTER: UP, NOT_REPRODUCED: DOWN}
+_CELL_COLUMNS = {  # headings and decimals
+    "mean_return": ("mean return", 3),
+    "standard_error": ("standard error", 3),
+    "optimum": ("optimum", 3),
+    "percent_of_optimum": ("% of optimum", 1),
+    "published_mean": ("published", 3),
+    "published_standard_error": ("its standard error", 3),
+    "z": ("z", 1),
+    "episodes": ("episodes", 0),
+    "failed": (FAILED, 0),
+}
 
 
-def _with_mark(verdict: str | None) -> str:
-    return f"{mark(verdict)} {verdict or ''}".strip()
+@dataclass(frozen=True)
+class Table:
+    """One table.
+
+    Attributes:
+        name: a word for labels.
+        title: its subject.
+        frame: texts, under the headings that people read.
+        headers: how many leading columns name the row.
+        notes: what a reader must know, each a sentence or two.
+        words: columns of words, aligned to the left; all others behind the headers hold numbers.
+    """
+
+    name: str
+    title: str
+    frame: pd.DataFrame
+    headers: int = 1
+    notes: Sequence[str] = ()
+    words: Sequence[str] = ()
+
+    @property
+    def left(self) -> list[bool]:
+        """True for each column that is aligned to the left."""
+        return [place < self.headers or name in self.words for place, name in enumerate(self.frame.columns)]
 
 
-def verdict_table(measured: Sequence[Measurement]) -> Table:
-    """How many cells of each planner came out as published."""
-    rows, others = [], []
-    for planner in planners_of(measured):
-        cells = [cell for cell in measured if cell.planner == planner]
-        found = Counter(cell.verdict for cell in cells)
-        counts = [sum(found[word] for word in words) for words in (LEVEL, BETTER, WORSE)]
-        alarms = sum(cell.alarm for cell in cells)
-        rows.append((planner.label, len(cells), *counts, found[None] + found[TOO_FEW], alarms, planner.reproduces))
-        if sum(counts) and not planner.reproduces:
-            others.append(planner.label)
-    columns = (
-        Column("planner", "planner"),
-        *(
-            Column(title, title.replace(" ", "_"), number=True)
-            for title in ("cells", "reproduced", "better", "not reproduced", "not judged", "above optimum")
-        ),
-        Column("paper preset", "paper_preset", shown=False),
-    )
+def _by_budget(data: pd.DataFrame, index: Sequence[str], text: Callable[[Any], str], gap: str = "") -> pd.DataFrame:
+    """A frame of texts, one row an index and one column a budget.
+
+    Args:
+        data: one row a cell.
+        index: the columns that name a row.
+        text: from a row of `data` to what people read.
+        gap: stands where there is no cell.
+    """
+    texts = data.assign(text=[text(row) for row in data.itertuples()])
+    grid = texts.pivot(index=list(index), columns="budget", values="text").reindex(columns=names_of(data.budget))
+    return grid.fillna(gap).rename_axis(columns=None).reset_index().sort_values(list(index))
+
+
+def _stacked(grids: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Grids of planners under each other, those of one planner together; rows without any figure are left out."""
+    frame = pd.concat([grid.assign(figure=name) for name, grid in grids.items()])
+    budgets = [name for name in frame.columns if name not in ("planner", "figure")]
+    frame = frame[(frame[budgets] != "").any(axis=1)].sort_values("planner", kind="stable")
+    return frame[["planner", "figure", *budgets]].rename(columns={"figure": ""})
+
+
+def _mean_and_error(mean: float, error: float) -> str:
+    return f"{number(mean)} {PLUS_MINUS} {number(error)}" if error == error else number(mean)
+
+
+def _return_text(cell: Any) -> str:
+    """Mean and standard error of a cell with its marks."""
+    if not cell.episodes:
+        return FAILED
+    failures = f"({cell.failed} {FAILED})" if cell.failed else ""
+    marks = (MARKS.get(cell.verdict, ""), ABOVE if cell.above_optimum else "", failures)
+    return " ".join(filter(None, (_mean_and_error(cell.mean_return, cell.standard_error), *marks)))
+
+
+def return_table(cells: pd.DataFrame, environment: str, name: str) -> Table:
+    """One environment: planners by budgets, ours above the published."""
+    here, row = cells[cells.environment == environment], ["planner"]
+    grids = {
+        "ours": _by_budget(here, row, _return_text, NOT_PLAYED),
+        "published": _by_budget(here, row, lambda c: _mean_and_error(c.published_mean, c.published_standard_error)),
+        "% of optimum": _by_budget(here, row, lambda c: number(c.percent_of_optimum, 1)),
+    }
+    return Table(name, f"{environment}: mean return by simulations per decision", _stacked(grids), headers=2)
+
+
+def score_table(scores: pd.DataFrame) -> Table:
+    """The normalised score: planners by budgets, ours above the published."""
+    known = scores[scores.planner.isin(scores.planner[scores.score.notna()])]
+    grids = {
+        "ours": _by_budget(known, ["planner"], lambda s: _mean_and_error(s.score, s.standard_error), NOT_PLAYED),
+        "published": _by_budget(known, ["planner"], lambda s: number(s.published)),
+    }
+    missing = scores[scores.not_played != ""].groupby(["planner", "not_played"], observed=True).budget.agg(", ".join)
     notes = [
-        "A cell is one planner in one environment at one budget. Better and not reproduced: the mean differs from the "
-        f"published one by more than {SIGMAS} combined standard errors. Reproduced: chance can explain the difference; "
-        "with few episodes it can explain much. Not judged: nothing was published, or there are fewer than "
-        f"{FEWEST} episodes."
+        f"No score for {planner} at {budgets}: it has not played {environments} there."
+        for (planner, environments), budgets in missing.items()
     ]
-    if others:
-        notes.append(f"Compared with the published figures, but not with the paper's settings: {', '.join(others)}.")
-    return Table("verdicts", "Verdicts by planner", columns, rows, notes)
+    return Table("score", "Normalised score by simulations per decision", _stacked(grids), 2, notes)
 
 
-def cell_table(measured: Sequence[Measurement]) -> Table:
-    """Everything about every cell."""
-    columns = (
-        Column("environment", "environment"),
-        Column("planner", "planner"),
-        Column("budget", "budget", str, number=True),
-        Column("ours", "mean_return", fixed(3), number=True),
-        Column("standard error", "standard_error", fixed(3), number=True),
-        Column("published", "published_mean", fixed(3), number=True),
-        Column("its standard error", "published_standard_error", fixed(3), number=True),
-        Column("z", "z", fixed(1, "+"), number=True),
-        Column("verdict", "verdict", _with_mark),
-        Column("optimum", "optimum", fixed(3), number=True),
-        Column("percent of optimum", "percent_of_optimum", fixed(1), number=True),
-        Column("episodes", "episodes", number=True),
-        Column("alarm", "above_optimum", lambda alarm: "above the optimum" if alarm else ""),
-        Column("", "interval_half_width", shown=False),
-        Column("", "ms_per_decision", shown=False),
-        Column("", "nodes_per_decision", shown=False),
-        Column("", "environment_id", shown=False),
-        Column("", "algorithm", shown=False),
-        Column("", "preset", shown=False),
-        Column("", "options", shown=False),
-    )
-    notes = (
-        "z is the distance from the published mean in combined standard errors, with the rounding of the published "
-        "figure as one more error. The paper's plus or minus is twice the standard deviation of one episode; for GBOP "
-        f"it is taken for a standard error. With fewer than {FEW} episodes, or none that differ, the published spread "
-        "of an episode stands in for ours where it is larger.",
-        "The optimum is exact, by backward induction; where a reset draws a layout it is the mean over the layouts "
-        "played. An alarm is a mean above it by more than 4.9 standard errors, four episodes at the lowest return seen "
-        "there added: such a planner sees the future.",
-    )
-    return Table(
-        "cells",
-        "Every cell",
-        columns,
-        [_cell_row(cell) for cell in measured],
-        notes,
-        headers=3,
-        classes=["alarm" if cell.alarm else "" for cell in measured],
-    )
-
-
-def _cell_row(cell: Measurement) -> tuple[Any, ...]:
-    published = cell.published
-    return (
-        cell.environment.label,
-        cell.planner.label,
-        cell.budget,
-        cell.mean,
-        cell.standard_error,
-        None if published is None else published.mean,
-        None if published is None else published.standard_error,
-        cell.z,
-        cell.verdict,
-        cell.optimum,
-        None if cell.share is None else 100.0 * cell.share,
-        len(cell.episodes),
-        cell.alarm,
-        half_width(cell),
-        cell.ms_per_decision,
-        cell.nodes_per_decision,
-        cell.environment.id,
-        cell.planner.algorithm,
-        cell.planner.preset,
-        cell.planner.options,
-    )
-
-
-def return_table(measured: Sequence[Measurement], environment: Environment) -> Table:
-    """The paper's table of one environment: planners by budgets, ours above the published."""
-    here = [cell for cell in measured if cell.environment == environment]
-    rows: list[tuple[Any, ...]] = []
-    budgets = budgets_of(here)
-    for planner in planners_of(here):
-        cells = {cell.budget: cell for cell in here if cell.planner == planner}
-        rows.append((planner.label, OURS, *(_mean_and_error(cells.get(budget)) for budget in budgets)))
-        if any(cell.published for cell in cells.values()):
-            rows.append((planner.label, "published", *(_published(cells.get(budget)) for budget in budgets)))
-        if any(cell.share is not None for cell in cells.values()):
-            rows.append((planner.label, "% of optimum", *(_percent(cells.get(budget)) for budget in budgets)))
-    columns = (
-        Column("planner", "planner"),
-        Column("", "figure"),
-        *(Column(str(budget), str(budget), number=True) for budget in budgets),
-    )
-    title = f"{environment.label}: mean return by simulations per decision"
-    word = "-".join("".join(letter if letter.isalnum() else " " for letter in environment.label).split())
-    return Table(
-        f"returns-{word}",
-        title,
-        columns,
-        rows,
-        (),
-        headers=2,
-        classes=["" if row[1] == OURS else "follows" for row in rows],
-    )
-
-
-def optimum_in_words(measured: Sequence[Measurement], environment: Environment) -> str:
-    """What is known of the optimum of an environment."""
-    optima = [cell.optimum for cell in measured if cell.environment == environment and cell.optimum is not None]
-    if not optima:
-        return "The optimum is not known."
-    low, high = min(optima), max(optima)
-    if high - low <= 1e-9 * max(1.0, abs(high)):
-        return f"Exact optimum {high:.4f}."
-    return f"Exact optimum of the layouts played: {low:.4f} to {high:.4f}, by cell."
-
-
-def _mean_and_error(cell: Measurement | None) -> str:
-    if cell is None:
+def _interval(pair: Any, digits: int = 3) -> str:
+    if pd.isna(pair.low):
         return ""
-    error = "" if cell.standard_error is None else f" {PLUS_MINUS} {cell.standard_error:.3f}"
-    return " ".join(filter(None, (f"{fixed(3)(cell.mean)}{error}", mark(cell.verdict), ABOVE if cell.alarm else "")))
+    return f"[{number(pair.low, digits, '+')}, {number(pair.high, digits, '+')}]"
 
 
-def _published(cell: Measurement | None) -> str:
-    if cell is None or cell.published is None:
-        return ""
-    return f"{fixed(3)(cell.published.mean)} {PLUS_MINUS} {cell.published.standard_error:.3f}"
+def winner_table(won: pd.DataFrame) -> Table:
+    """The best planner of every environment and budget, and its lead over the second best."""
+
+    def text(cell: Any) -> str:
+        mark = f" {ABOVE}" * cell.above_optimum or f" {UP}" * (cell.clear == 1.0 and cell.mean_difference > 0.0)
+        return f"{cell.planner}{mark}{BREAK}{number(cell.mean_difference, sign='+')} {_interval(cell)}".strip()
+
+    frame = _by_budget(won, ["environment"], text, NOT_PLAYED)
+    return Table("winners", "Planner with the highest mean return, by simulations per decision", frame)
 
 
-def _percent(cell: Measurement | None) -> str:
-    return "" if cell is None or cell.share is None else fixed(1)(100.0 * cell.share)
+def paired_table(pairs: pd.DataFrame, reference: str) -> Table:
+    """The reference planner against each of the others, by environment and budget."""
+
+    def text(pair: Any) -> str:
+        digits = 2 if max(abs(pair.low), abs(pair.high)) >= 1.0 else 3
+        mark = (UP if pair.mean_difference > 0.0 else DOWN) if pair.clear else ""
+        return f"{number(pair.mean_difference, digits, '+')} {mark}".strip() + f"{BREAK}{_interval(pair, digits)}"
+
+    both = both_ways(pairs)
+    frame = _by_budget(both[both.planner == reference], ["environment", "against"], text, NOT_PLAYED)
+    return Table("paired", f"{reference} minus each other planner, by simulations per decision", frame, headers=2)
+
+
+def cost_table(cells: pd.DataFrame, title: str, name: str, digits: int) -> Table:
+    """Time or nodes per decision by budgets, the published figure in brackets.
+
+    Args:
+        cells: the value of `cells.measure`.
+        title: of the table.
+        name: a column of the cells; "published_" and the name is that of the published figure.
+        digits: decimals.
+    """
+
+    def text(cell: Any) -> str:
+        published = number(getattr(cell, f"published_{name}"), digits)
+        ours = number(getattr(cell, name), digits) or FAILED
+        return f"{ours} ({published})" if published else ours
+
+    frame = _by_budget(cells, ["environment", "planner"], text, NOT_PLAYED)
+    return Table(name.replace("_", "-"), title, frame, headers=2)
+
+
+def verdict_table(cells: pd.DataFrame) -> Table:
+    """Numbers of cells with the paper's settings that came out as published, by planner."""
+    judged = cells[cells.verdict != ""]
+    verdicts = pd.crosstab(judged.planner, judged.verdict)
+    verdicts = verdicts.reindex(columns=[REPRODUCED, BETTER, NOT_REPRODUCED, TOO_FEW], fill_value=0)
+    return Table("verdicts", "Verdicts by planner", verdicts.reset_index().astype(str))
+
+
+def cell_table(cells: pd.DataFrame, notes: Sequence[str]) -> Table:
+    """Every cell, to read; the CSV file has it at full precision."""
+    numbers = {
+        title: [number(value, digits) for value in cells[name]] for name, (title, digits) in _CELL_COLUMNS.items()
+    }
+    frame = cells[["environment", "planner", "budget"]].assign(
+        **numbers, verdict=cells.verdict, alarm=[ABOVE if above else "" for above in cells.above_optimum]
+    )
+    return Table("cells", "Every cell", frame.astype(str), 3, notes, words=("verdict", "alarm"))

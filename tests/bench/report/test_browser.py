@@ -8,12 +8,12 @@ from html import escape, unescape
 
 import numpy as np
 import pytest
-from invented_rows import paper, rows
+from invented_rows import frame, paper, rows
 from matplotlib.image import imread
 
 from gymnasium_gsp.bench.report.contents import make_report
-from gymnasium_gsp.bench.report.lines import COLOURS
-from gymnasium_gsp.bench.report.page import POLICY, page
+from gymnasium_gsp.bench.report.figures import COLOURS
+from gymnasium_gsp.bench.report.page import POLICY, STYLE, page
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium: apt-get install chromium")
@@ -26,9 +26,12 @@ const look = page => {
   const style = page.defaultView.getComputedStyle(page.body);
   return {
     title: page.title,
-    figures: all("figure svg").map(box),
+    figures: all("figure svg").map(box).filter(b => b[2] > 0),
+    headline: box(page.querySelector(".headline")),
+    cut: all(".scroll").filter(f => f.scrollWidth > f.clientWidth + 1).length,
+    shades: all(".scroll").map(f => page.defaultView.getComputedStyle(f).backgroundImage),
     lines: all("figure svg [id*=line2d] path").filter(path => path.getTotalLength() > 20).length,
-    texts: all("figure svg text").map(box),
+    texts: all("figure svg text").map(box).filter(b => b[2] > 0),
     tables: all("table").map(box),
     frames: all(".scroll").map(box),
     width: page.documentElement.clientWidth,
@@ -55,8 +58,8 @@ def browse(address, folder, *arguments):
 @pytest.fixture(scope="module")
 def text():
     found = paper(12, envs=("FrozenLake", "FourRooms"), budgets=(16, 64, 256, 1024))
-    found += rows(np.ones(200), algorithm="power-uct", preset=None, budget=64)  # an alarm
-    return page(make_report(found))
+    found += rows(np.ones(200), algorithm="power-uct", preset="", budget=64)  # an alarm
+    return page(make_report(frame(found)))
 
 
 @pytest.fixture
@@ -101,20 +104,56 @@ def test_a_console_that_has_something_to_say_is_heard(tmp_path):
     assert console
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [1400, 800, 390])
 def test_figures_and_tables_fit_the_window(seen, width):
     found = seen(width)
     assert found["title"] == "Planning benchmark"
-    assert len(found["figures"]) == 3  # two environments and the score
     assert found["scroll"] <= found["width"]  # the page itself never scrolls sideways
-    for left, right, wide, high in found["figures"]:
-        assert wide > 250
-        assert high > 150
-        assert 0 <= left < right <= width
-    assert found["lines"] >= 2 * 6
-    assert all(wide > 0 and high > 0 for *_, wide, high in found["texts"])
+    (figure,) = found["figures"]  # one of three drawings: two environments and the score
+    left, right, wide, high = figure
+    assert wide > 0.85 * width
+    assert high > 150
+    assert 0 <= left < right <= width
+    assert found["headline"][0] >= 0
+    assert found["headline"][1] <= width
+    assert found["lines"] >= 3 * 3 * 6
+    assert len(found["texts"]) > 30
+    assert min(high for *_, high in found["texts"]) >= 9  # pixels: text that can be read
     assert len(found["tables"]) == len(found["frames"])
     assert all(right <= width for _, right, *_ in found["frames"])
+
+
+def test_tables_that_go_on_say_so(seen):
+    found = seen(390)
+    assert found["cut"] > 5
+    assert all(shade.count("gradient") == 4 for shade in found["shades"])
+
+
+def test_the_shade_of_a_table_that_goes_on_can_be_seen(tmp_path):
+    """Both ends: there is a shade where the table goes on, and none where it ends."""
+
+    def right_edge(wide):
+        file = tmp_path / f"{wide}.html"
+        file.write_text(
+            f"<style>{STYLE.read_text()}</style><body style='padding: 0; margin: 0'><div class='scroll' "
+            f"style='margin: 0'><div style='width: {wide}px; height: 400px'></div></div>"
+        )
+        shot = tmp_path / f"{wide}.png"
+        browse(file, tmp_path / "profile", "--window-size=600,400", f"--screenshot={shot}")
+        return imread(shot)[200, -3:, :3].mean()
+
+    assert right_edge(600) > 0.99
+    assert right_edge(1200) < 0.9
+
+
+def test_the_page_can_be_printed(text, tmp_path):
+    file = tmp_path / "report.html"
+    file.write_text(text)
+    printed = tmp_path / "report.pdf"
+    _, console = browse(file, tmp_path / "profile", f"--print-to-pdf={printed}", "--no-pdf-header-footer")
+    assert console == []
+    assert printed.read_bytes().startswith(b"%PDF")
+    assert printed.stat().st_size > 20_000
 
 
 def test_dark_is_dark_and_light_is_light(seen):

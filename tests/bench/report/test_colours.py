@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from gymnasium_gsp.bench.report.lines import COLOURS
+from gymnasium_gsp.bench.report.figures import COLOURS
 from gymnasium_gsp.bench.report.page import STYLE
 
 LIGHT, DARK = STYLE.read_text().split("prefers-color-scheme: dark")[:2]
@@ -48,8 +48,9 @@ def test_lines_stand_out_from_the_paper_and_words_can_be_read(sheet):
         assert contrast(colour(sheet, f"--s{number}"), paper) >= 3.0  # WCAG 2.1, 1.4.11
     for name in ("--ink", "--soft", "--link", "--better", "--worse"):
         assert contrast(colour(sheet, name), paper) >= 4.5  # 1.4.3
-    for ground in ("--card", "--alarm", "--mind"):
+    for ground in ("--card", "--alarm", "--warning"):
         assert contrast(colour(sheet, "--ink"), colour(sheet, ground)) >= 4.5
+    assert contrast(colour(sheet, "--worse"), colour(sheet, "--alarm")) >= 4.5
 
 
 @pytest.mark.parametrize("vision", VISION)

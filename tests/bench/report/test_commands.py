@@ -1,9 +1,9 @@
 import shlex
 
 import pytest
-from invented_rows import row
+from invented_rows import frame, row
 
-from gymnasium_gsp.bench.grid import ALL, paper_grids, series_of
+from gymnasium_gsp.bench.grid import ALL, PAPER_AGENTS, PAPER_BUDGETS, paper_grids, series_of
 from gymnasium_gsp.bench.grid_flags import Flags, grids_of
 from gymnasium_gsp.bench.protocol import full_id
 from gymnasium_gsp.bench.report.commands import commands
@@ -12,7 +12,14 @@ from gymnasium_gsp.bench.report.commands import commands
 def rows_of(grids):
     """What a store holds after some grids were played, by cells alone."""
     return [
-        row(env=full_id(env), algorithm=agent, budget=budget, index=index, seed=grid.seed, preset=grid.presets.get(ALL))
+        row(
+            env=full_id(env),
+            algorithm=agent,
+            budget=budget,
+            index=index,
+            seed=grid.seed,
+            preset=grid.presets.get(ALL) or "",
+        )
         for grid in grids
         for env in grid.envs
         for agent in grid.agents
@@ -21,17 +28,25 @@ def rows_of(grids):
     ]
 
 
+def written(rows):
+    return commands(frame(rows))
+
+
+ENVS = "--envs FrozenLake,PassengerGrid,FactoredRiverSwim,SysAdminRing,FourRooms"
+
+
 def test_the_papers_protocol_is_one_command():
-    assert commands(rows_of(grids_of("paper", Flags(episodes=["3"]))[0])) == ["gsp bench paper --episodes 3"]
-    assert commands(rows_of(paper_grids(quick=True))) == ["gsp bench paper --quick"]
+    budgets = ",".join(map(str, PAPER_BUDGETS))
+    assert written(rows_of(grids_of("paper", Flags(episodes=["3"]))[0])) == [
+        f"gsp bench {ENVS} --agents {','.join(PAPER_AGENTS)} --budgets {budgets} --episodes 3 --preset paper"
+    ]
 
 
-def test_fewer_episodes_of_one_algorithm_are_a_second_command():
-    grids, _ = grids_of("paper", Flags(episodes=["3", "gbop=2"], budgets="16,32", envs=["FrozenLake"]))
-    rest = "--budgets 16,32 --episodes"
-    assert commands(rows_of(grids)) == [
-        f"gsp bench paper --envs FrozenLake --agents uct,power-uct,ments,gs-power-uct,gs-power-uct-f+ {rest} 3",
-        f"gsp bench paper --envs FrozenLake --agents gbop {rest} 2",
+def test_other_budgets_and_episodes_of_one_algorithm_are_a_second_command():
+    others = "uct,power-uct,ments,gs-power-uct,gs-power-uct-f+"
+    assert sorted(written(rows_of(paper_grids(quick=True)))) == [
+        f"gsp bench {ENVS} --agents gbop --budgets 16,64 --episodes 3 --preset paper",
+        f"gsp bench {ENVS} --agents {others} --budgets 16,64,256 --episodes 20 --preset paper",
     ]
 
 
@@ -60,14 +75,16 @@ def test_a_command_gives_the_cells_that_it_was_made_from(given):
     stored = []
     for series in played:
         fields = vars(series.cell)
-        stored += [row(index=index, **fields) for index in range(series.run.episodes)]
-    (again,) = commands(stored)
+        stored += [
+            row(index=index, **{**fields, "preset": fields["preset"] or ""}) for index in range(series.run.episodes)
+        ]
+    (again,) = written(stored)
     assert {series.cell: series.run.episodes for series in cells(shlex.split(again))} == {
         series.cell: series.run.episodes for series in played
     }
 
 
 def test_what_cannot_be_read_is_quoted_as_it_stands():
-    (command,) = commands([row(algorithm="mine", preset=None, options="no = option; rm -rf /", env_options="no json")])
+    (command,) = written([row(algorithm="mine", preset="", options="no = option; rm -rf /", env_options="no json")])
     assert "--set 'no = option; rm -rf /' --env-set 'no json'" in command
-    assert commands([row(budget="Budget(seconds=0.1)")]) == []
+    assert written([row(budget="Budget(seconds=0.1)")]) == []

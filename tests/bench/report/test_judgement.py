@@ -32,18 +32,11 @@ def test_a_few_failures_do_not_show_that_an_algorithm_never_succeeds():
 
 
 @pytest.mark.parametrize(
-    ("z", "meant", "other"),
-    [
-        (None, "too few episodes", "too few episodes"),
-        (0.0, "reproduced", "as published"),
-        (4.9, "reproduced", "as published"),
-        (5.0, "better", "better"),
-        (-5.0, "not reproduced", "worse"),
-    ],
+    ("z", "words"),
+    [(None, "too few episodes"), (0.0, "reproduced"), (4.9, "reproduced"), (5.0, "better"), (-5.0, "not reproduced")],
 )
-def test_verdicts(z, meant, other):
-    assert verdict(z, reproduces=True) == meant
-    assert verdict(z, reproduces=False) == other
+def test_verdicts(z, words):
+    assert verdict(z) == words
 
 
 def test_the_alarm_is_as_rare_as_it_says():

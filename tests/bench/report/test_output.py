@@ -5,39 +5,47 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from invented_rows import paper, row, rows
+from invented_rows import frame, paper, row, rows
+from matplotlib.image import imread
 
 from gymnasium_gsp import RecipeError
 from gymnasium_gsp.bench.report.contents import make_report
-from gymnasium_gsp.bench.report.lines import COLOURS, lines_of
-from gymnasium_gsp.bench.report.output import check_extras, check_output, write_report
+from gymnasium_gsp.bench.report.figures import COLOURS, places_of
+from gymnasium_gsp.bench.report.output import check_extras, check_output
 from gymnasium_gsp.bench.report.page import STYLE, page
+from gymnasium_gsp.bench.report.writing import write_report
 
 EVIL = "\"><script>alert(1)</script>$x$ & '"
 
 
 @pytest.fixture(scope="module")
 def small():
-    """A report on two environments, three planners and two budgets."""
+    """Rows of two environments, three planners and two budgets."""
     found = paper(12, envs=("FrozenLake", "FourRooms"), algorithms=("uct", "gs-power-uct"), budgets=(16, 256))
-    return make_report([*found, *rows(np.ones(12), algorithm="mine", preset=None, budget=16)])
+    return frame([*found, *rows(np.ones(12), algorithm="mine", preset="", budget=16)])
 
 
 @pytest.fixture(scope="module")
 def evil():
-    """A report on names that were chosen to break a page."""
+    """Rows with names that were chosen to break a page."""
     names = {"env": EVIL, "algorithm": EVIL, "options": EVIL, "recipe": EVIL, "versions": EVIL, "machine": EVIL}
-    return make_report([row(index=index, preset=EVIL, total_reward=float(index), **names) for index in range(6)])
+    return frame([row(index=index, preset=EVIL, total_reward=float(index), **names) for index in range(6)])
+
+
+def written(rows, output, **options):
+    """The files that a report was written to, and the lines that were told."""
+    lines = []
+    assert write_report(rows, [output], tell=lines.append, **options) == []
+    return [Path(name) for name in lines[-1].removeprefix("written: ").split(", ")], lines
 
 
 def test_a_folder_gets_everything(small, tmp_path):
-    written, left_out = write_report(small, tmp_path / "out")
-    assert sorted(path.name for path in written) == sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert {path.name for path in written} == {
-        "report.html", "report.md", "report-figure.svg", "report-score.svg", "tables.tex",
-        "cells.csv", "scores.csv", "paired.csv",
+    files, _ = written(small, tmp_path / "out")
+    assert sorted(path.name for path in files) == sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert {path.name for path in files} == {
+        "report.html", "report.md", "report-figure.svg", "tables.tex",
+        "cells.csv", "scores.csv", "paired.csv", "winners.csv",
     }  # fmt: skip
-    assert left_out == []
     for target in re.findall(r"\]\(([^)]+)\)", (tmp_path / "out" / "report.md").read_text()):
         assert (tmp_path / "out" / target).exists()
 
@@ -54,29 +62,44 @@ def test_a_folder_gets_everything(small, tmp_path):
     ],
 )
 def test_the_name_says_what_is_written(small, tmp_path, name, begins):
-    assert write_report(small, tmp_path / name) == ([tmp_path / name], [])
+    assert written(small, tmp_path / name)[0] == [tmp_path / name]
     assert (tmp_path / name).read_bytes().startswith(begins)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+def test_a_drawing_in_a_file_has_white_paper_and_one_on_a_page_has_none(small, tmp_path):
+    write_report(small, [tmp_path / "x.svg", tmp_path / "x.png"])
+    assert "fill: #ffffff" in (tmp_path / "x.svg").read_text()
+    assert (imread(tmp_path / "x.png")[0, 0, :] == 1.0).all()
+    assert "fill: #ffffff" not in page(make_report(small))
+
+
+def test_several_outputs_are_written_at_once_or_not_at_all(small, tmp_path):
+    write_report(small, [tmp_path / "x.html", tmp_path / "x.csv"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.csv", "x.html"]
+    with pytest.raises(RecipeError, match="must end in"):
+        write_report(small, [tmp_path / "y.html", tmp_path / "y.docx"])
+    assert not (tmp_path / "y.html").exists()
+
+
 def test_the_same_rows_give_the_same_files(small, tmp_path):
     for folder in ("a", "b"):
-        write_report(small, tmp_path / folder)
-        write_report(small, tmp_path / folder / "x.pdf")
+        write_report(small, [tmp_path / folder])
+        write_report(small, [tmp_path / folder / "x.pdf"])
     for path in (tmp_path / "a").iterdir():
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
 
 
 def test_a_document_keeps_what_was_written_by_hand(small, tmp_path):
     document = tmp_path / "results.md"
-    write_report(small, document)
+    written(small, document)
     fresh = document.read_text()
     edited = fresh.replace("<!-- /cells -->", "<!-- /cells -->\n\nUCT is better, because its targets are returns.")
     edited = edited.replace("<!-- overhead -->", "").replace("0.9132", "9.9999")
     document.write_text(edited)
-    written, left_out = write_report(small, document)
-    assert left_out == ["overhead"]
-    assert sorted(path.name for path in written) == ["results-figure.svg", "results-score.svg", "results.md"]
+    files, lines = written(small, document)
+    assert lines[-2] == "No markers for, so not written: overhead."
+    assert sorted(path.name for path in files) == ["results-figure.svg", "results.md"]
     again = document.read_text()
     assert "UCT is better, because its targets are returns." in again
     assert again.replace("\n\nUCT is better, because its targets are returns.", "") == fresh.replace(
@@ -89,10 +112,10 @@ def test_markers_written_by_hand_are_filled(small, tmp_path):
     document.write_text(
         "# Mine\n\n<!-- cells --><!-- /cells -->\n\nThe end, <!-- /cells --> and <!-- figure --> alone.\n"
     )
-    _, left_out = write_report(small, document)
-    assert "cells" not in left_out
+    _, lines = written(small, document)
+    assert "cells" not in lines[-2]
     text = document.read_text()
-    assert text.startswith("# Mine\n\n<!-- cells -->\n\n| environment | planner |")
+    assert re.match(r"# Mine\n\n<!-- cells -->\n\n\| environment +\| planner", text)
     assert text.endswith("<!-- /cells -->\n\nThe end, <!-- /cells --> and <!-- figure --> alone.\n")
     assert [path.name for path in tmp_path.iterdir()] == ["results.md"]
 
@@ -101,7 +124,7 @@ def test_a_document_without_markers_is_left_as_it_was(small, tmp_path):
     document = tmp_path / "notes.md"
     document.write_text("# My notes\n")
     with pytest.raises(RecipeError, match=r"notes\.md.*no marker.*left as it was"):
-        write_report(small, document)
+        write_report(small, [document])
     assert document.read_text() == "# My notes\n"
     assert [path.name for path in tmp_path.iterdir()] == ["notes.md"]
 
@@ -139,7 +162,7 @@ def test_a_full_disk_leaves_what_was_there(small, tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(RecipeError, match=r"x\.html cannot be written: No space left on device"):
-        write_report(small, page_file)
+        write_report(small, [page_file])
     assert page_file.read_text() == "the report of yesterday"
     assert [path.name for path in tmp_path.iterdir()] == ["x.html"]
 
@@ -147,16 +170,17 @@ def test_a_full_disk_leaves_what_was_there(small, tmp_path, monkeypatch):
 def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch):
     check_extras()
     monkeypatch.setitem(sys.modules, "scipy", None)
-    with pytest.raises(RecipeError, match=r"needs SciPy; install with: pip install 'gymnasium-gsp\[all\]'"):
+    with pytest.raises(RecipeError, match=r"needs scipy; install with: pip install 'gymnasium-gsp\[bench\]'"):
         check_extras()
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(RecipeError, match="needs SciPy and matplotlib"):
+    with pytest.raises(RecipeError, match="needs scipy and matplotlib"):
         check_extras()
 
 
 def test_the_page_holds_everything_and_asks_for_nothing(small):
-    text = page(small)
-    assert text.count("<svg") > 5
+    report = make_report(small)
+    text = page(report)
+    assert text.count("<svg") == 3  # for wide, middle and narrow windows
     assert not re.search(r"""(?:src|href)=["'](?!#|data:)""", text.replace("xlink:href", "href"))
     assert "@import" not in text
     assert "<script" not in text
@@ -164,51 +188,127 @@ def test_the_page_holds_everything_and_asks_for_nothing(small):
     assert len(identifiers) == len(set(identifiers))
     for target in re.findall(r'href="#([^"]*)"', text):
         assert target in identifiers
-    for section in small.sections:
+    for section in report.sections:
         assert f'id="{section.name}"' in text
 
 
+def test_the_page_begins_with_the_winner_and_then_the_figure(small):
+    report = make_report(small)
+    body = page(report).partition("<body>")[2]
+    places = [body.index(report.headline), body.index("<figure")]
+    places += [body.index(f'<section id="{name}"') for name in ("winners", "score", "overhead", "paired", "verdicts")]
+    assert places == sorted(places)
+    assert "<table" not in body[: places[2]]
+
+
 def test_names_from_a_store_cannot_break_the_page(evil, tmp_path):
-    text = page(evil)
+    text = page(make_report(evil))
     assert "<script" not in text
     assert text.count("&lt;script&gt;") > 10
-    write_report(evil, tmp_path / "out")  # neither do they break a figure, a document or a file's name
+    write_report(evil, [tmp_path / "out"])  # neither do they break a figure, a document or a file's name
+
+
+def test_marks_have_names_for_those_who_cannot_see_them():
+    found = rows([0.0, 1.0] * 20, algorithm="ments") + rows([0.0] * 40, algorithm="uct")
+    text = page(make_report(frame(found)))
+    assert '<span class="better" role="img" aria-label="better">' in text
+    assert "<br><small>" in text
+
+
+def tables_of(report):
+    return {table.name: table for section in report.sections for table in section.tables}
 
 
 def test_the_planner_is_found_by_name_or_label():
-    found = rows(np.ones(6), algorithm="uct") + rows(np.zeros(6), algorithm="ments")
-    tables = {table.name: table for section in make_report(found, "uct").sections for table in section.tables}
-    assert tables["paired-grid"].title.startswith("uct minus")
-    assert tables["paired-grid"].rows[0][:2] == ("FrozenLake", "ments")
+    found = frame(rows(np.ones(6), algorithm="uct") + rows(np.zeros(6), algorithm="ments"))
+    paired = tables_of(make_report(found, "ments"))["paired"]
+    assert paired.title.startswith("ments minus")
+    assert list(paired.frame.iloc[0])[:2] == ["FrozenLake", "uct"]
+    assert tables_of(make_report(found))["paired"].title.startswith("uct minus")  # the winner
     with pytest.raises(RecipeError, match=r"unknown planner 'utc'\. Did you mean 'uct'"):
         make_report(found, "utc")
 
 
 def test_without_known_optima_the_report_says_why_there_is_no_score():
-    found = rows([1.0, 2.0], env="Own-v0", preset=None) + rows([1.0, 2.0], env="Other-v0", preset=None)
-    sections = {section.name: section for section in make_report(found).sections}
-    assert sections["score"].words == ["None: the optimum is not known, or not above 0, in Other-v0, Own-v0."]
+    found = rows([1.0, 2.0], env="Own-v0", preset="") + rows([1.0, 2.0], env="Other-v0", preset="")
+    sections = {section.name: section for section in make_report(frame(found)).sections}
+    assert sections["score"].words == ["Left out, because the optimum is not known or not above 0: Other-v0, Own-v0."]
     assert "paired" not in sections
-    assert [cell[9:11] for cell in sections["cells"].tables[0].cells()] == [["", ""]] * 2
+    cells = sections["cells"].tables[0].frame
+    assert list(cells["optimum"]) == list(cells["% of optimum"]) == ["", ""]
+
+
+def test_the_paper_is_judged_only_where_its_cells_were_played():
+    def sections(preset):
+        report = make_report(frame(rows(np.ones(40), preset=preset, budget=16)))
+        return {section.name: section for section in report.sections}
+
+    judged = sections("paper")["verdicts"]
+    assert judged.words[0] == "Of 1 cells with the paper's settings: 0 reproduced, 1 better, 0 not reproduced."
+    assert list(judged.tables[0].frame.iloc[0]) == ["uct", "0", "1", "0", "0"]
+    assert "verdicts" not in sections("")
+    words = " ".join(sections("")["returns-FrozenLake"].words)
+    assert "Published: the paper's figures, with its own settings." in words
+    assert "better" not in words
+
+
+def test_the_optimum_of_the_layouts_played_is_explained():
+    found = [row(env="GSP/FourRooms-v0", index=i, total_reward=0.5, optimum=0.6056) for i in range(6)]
+    sections = {section.name: section for section in make_report(frame(found)).sections}
+    assert (
+        sections["returns-FourRooms"]
+        .words[0]
+        .startswith("Exact optimum of the layouts played: 0.6056; over all layouts that a reset may draw it is 0.5919.")
+    )
+    more = [row(env="GSP/FourRooms-v0", index=i, total_reward=0.5, optimum=0.5, algorithm="ments") for i in range(6)]
+    sections = {section.name: section for section in make_report(frame(found + more)).sections}
+    assert "Exact optimum of the layouts played: 0.5000 to 0.6056, by cell;" in sections["returns-FourRooms"].words[0]
+
+
+def test_failed_and_missing_cells_are_marked():
+    found = rows(np.ones(6)) + rows([np.nan] * 6, algorithm="ments") + rows(np.ones(6), budget=16)
+    found += rows([1.0, 0.0, np.nan], algorithm="brue")
+    report = make_report(frame(found))
+    grid = tables_of(report)["returns-FrozenLake"].frame
+    ours = grid[grid[""] == "ours"].set_index("planner")
+    assert ours["64"]["ments"] == "failed"
+    assert ours["16"]["ments"] == "\N{EN DASH}"
+    assert ours["64"]["brue"].endswith("(1 failed)")
+    text = page(report)
+    assert re.search(r'<td class="n failed">failed</td>', text)
+    assert re.search(r'<td class="n gap">\N{EN DASH}</td>', text)
+    assert "7 episodes without a finite return are left out of the means." in report.warnings
 
 
 def test_one_episode_is_enough(tmp_path):
-    written, _ = write_report(make_report([row(budget="Budget(seconds=0.1)", total_reward=1.0)]), tmp_path / "out")
-    assert "report-figure.svg" not in {path.name for path in written}  # no number of simulations, nothing to draw
+    other = frame([row(budget="Budget(seconds=0.1)", total_reward=1.0)])
+    files, _ = written(other, tmp_path / "out")
+    assert "report-figure.svg" not in {path.name for path in files}  # no number of simulations, nothing to draw
     with pytest.raises(RecipeError, match="nothing to draw"):
-        write_report(make_report([row(budget="Budget(seconds=0.1)", total_reward=1.0)]), tmp_path / "x.svg")
-    write_report(make_report([row(total_reward=1.0)]), tmp_path / "more")
+        write_report(other, [tmp_path / "x.svg"])
+    write_report(frame([row(total_reward=1.0)]), [tmp_path / "more"])
 
 
 def test_without_rows_there_is_no_report():
     with pytest.raises(RecipeError, match="no episodes yet; `gsp bench paper --quick`"):
-        make_report([])
+        make_report(frame([]))
+    with pytest.raises(RecipeError, match="none of the 2 episodes in the store has a finite return"):
+        make_report(frame(rows([np.nan, np.nan])))
 
 
-def test_a_planner_has_one_colour_and_marker_everywhere(small):
-    lines = lines_of(small.planners)
-    assert len(set(lines.values())) == len(small.planners)
-    many = [planner for planner in small.planners for _ in range(1)]
-    assert lines_of(many[::-1])[small.planners[0]] == lines[small.planners[0]]
+def test_a_mean_above_the_optimum_is_an_alarm(tmp_path):
+    (alarm,) = write_report(frame(rows(np.ones(300))), [tmp_path / "x.html"])
+    assert alarm.startswith("Above the exact optimum: uct in FrozenLake at 64 has a mean return of 1.0000")
+    text = (tmp_path / "x.html").read_text()
+    assert 'class="notice alarm"' in text
+    assert 'class="n alarm"' in text
+
+
+def test_a_planner_has_one_colour_everywhere():
+    names = {name: name for name in ("uct", "gs-power-uct", "mine")}
+    places = places_of(names)
+    assert len(set(places.values())) == 3
+    assert places_of(dict(reversed(names.items())))["uct"] == places["uct"]
+    assert len(set(places_of({f"planner {n}": "uct" for n in range(20)}).values())) == 20
     style = STYLE.read_text()
     assert [f"--s{number}: {colour};" in style for number, colour in enumerate(COLOURS)] == [True] * len(COLOURS)

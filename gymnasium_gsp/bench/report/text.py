@@ -1,0 +1,21 @@
+"""Signs, numbers and lists as people read them, in every format of a report."""
+
+import math
+from collections.abc import Iterable
+
+MINUS, PLUS_MINUS, DASH = "\N{MINUS SIGN}", "\N{PLUS-MINUS SIGN}", "\N{EN DASH}"
+UP, DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"  # better, worse
+BREAK = "\n"  # in a cell: what follows has less weight, and a line of its own where there are lines
+ABOVE, FAILED, NOT_PLAYED = "above optimum!", "failed", DASH  # marks of cells
+
+
+def number(value: float, digits: int = 3, sign: str = "") -> str:
+    """A number with so many decimals; "" for one that is missing."""
+    if math.isnan(value):
+        return ""
+    return f"{round(value, digits) + 0.0:{sign},.{digits}f}".replace("-", MINUS)  # adding 0 turns -0.0 into 0.0
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words with commas between them."""
+    return ", ".join(words)
