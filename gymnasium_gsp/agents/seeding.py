@@ -1,6 +1,7 @@
-"""Where every stream comes from: one formula for the agent's episodes, one for the episodes of a run."""
+"""The seeds of every random stream: one formula for the agent's episodes, one for the episodes of a run."""
 
 import operator
+import secrets
 import zlib
 from typing import Any
 
@@ -14,7 +15,11 @@ _RUN = 0x72756E73
 
 
 def check_seed(seed: Any) -> int | None:
-    """A seed as an int of at least 0, or None."""
+    """A seed as an int of at least 0, or None.
+
+    Raises:
+        RecipeError: if it is anything else.
+    """
     if seed is None:
         return None
     try:
@@ -26,13 +31,19 @@ def check_seed(seed: Any) -> int | None:
     return number
 
 
+def fresh_seed(seed: Any) -> int:
+    """A seed as an int of at least 0; a random one in place of None."""
+    number = check_seed(seed)
+    return secrets.randbits(128) if number is None else number
+
+
 def agent_stream(seed: int, episode: int) -> NDArray[np.uint64]:
     """(2,) uint64, the search's two streams in one episode of an agent with this seed."""
     return np.random.SeedSequence(seed, spawn_key=(_AGENT, episode)).generate_state(2, np.uint64).astype(np.uint64)
 
 
 def simulator_seed(seed: int, episode: int) -> np.random.SeedSequence:
-    """Where a simulator's own random streams come from, in one episode of an agent with this seed."""
+    """The seed of a simulator's own random streams, in one episode of an agent with this seed."""
     return np.random.SeedSequence(seed, spawn_key=(_AGENT, episode, 1))
 
 

@@ -19,7 +19,7 @@ def simulator(env, **options):
     env = gym.wrappers.TimeLimit(env, 9)
     agent = gsp.make_agent(env, "uct", budget=2, seed=0, **options)
     observation, info = env.reset(seed=0)
-    return agent._live.root(observation, info).model
+    return agent._binding.root(observation, info).model
 
 
 MODELS = {

@@ -95,11 +95,11 @@ def test_a_shared_object_is_found(monkeypatch):
             super().load(env, snapshot)
             self.original.s = 0
 
-        def prepare(self, sibling, env):
-            super().prepare(sibling, env)
+        def prepare(self, simulator, env):
+            super().prepare(simulator, env)
             Sharing.original = env
 
-    monkeypatch.setattr(adapters, "ADAPTERS", [Sharing])
+    monkeypatch.setattr(adapters, "_adapters", [Sharing])
     found, _ = outcomes("Taxi-v4")
     assert "FAILED" in found.values()
 
