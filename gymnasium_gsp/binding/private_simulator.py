@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from gymnasium_gsp.binding.adapters.adapter import Adapter
+from gymnasium_gsp.binding.adapters.adapter import Adapter, NoObservation
 from gymnasium_gsp.binding.environment import BareEnv, Env, EnvironmentView
 from gymnasium_gsp.binding.wrappers import SortedWrappers
 from gymnasium_gsp.errors import PlanningError, RecipeError
@@ -62,6 +62,12 @@ class PrivateSimulator:
         """Go to the root, and draw anew what is hidden there."""
         self.adapter.load(self.raw, self.snapshot)
         self.adapter.redraw_hidden(self.raw)
+
+    def skip_observations(self) -> None:
+        """Stop computing observations, where nobody reads them."""
+        self.adapter.skip_observations(self.raw)
+        for wrapper in self.observers:
+            vars(wrapper)["observation"] = NoObservation()
 
     def observe(self) -> object:
         """The observation of the present state through the rebuilt wrappers, as the user's environment shows it."""

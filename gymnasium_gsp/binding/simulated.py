@@ -73,8 +73,8 @@ class SimulatedBinding(Binding):
                 "cannot be rebuilt around a simulator; leave the wrapper out, or give the environment clone_state() "
                 "and set_state()"
             )
-        if by_state and not observing and not self.simulator.observers:
-            self.adapter.skip_observations(self.simulator.raw)
+        if by_state and not observing and not self.adapter.observes:
+            self.simulator.skip_observations()
         masked = action_mask is not None or "action_mask" in self.simulator.first_info
         mask = self.legal_mask if masked else None
         self.model = SimulatorModel(self.simulator, self.actions, self.key, mask, bounds)

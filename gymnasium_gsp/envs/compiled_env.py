@@ -1,9 +1,11 @@
-"""What the benchmark environments share: a compiled step, snapshots without randomness, siblings, text rendering."""
+"""The parent of the benchmark environments: a compiled step, snapshots without randomness, simulators, rendering."""
 
 import copy
 import ctypes
+import inspect
 import operator
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Generic, NamedTuple, SupportsInt, TypeVar
 
 import gymnasium as gym
@@ -21,7 +23,7 @@ ObsT = TypeVar("ObsT")
 
 
 class EnvState(NamedTuple):
-    """All that decides the future of an environment, except its random stream.
+    """Everything that decides the future of an environment, except its random stream.
 
     Attributes:
         cells: the state, as whole numbers.
@@ -41,7 +43,8 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
 
     A subclass sets `rules`, `draws` (values that one step takes from the random stream, whatever the state and
     action), the spaces, `actions`, `horizon` and `reward_bounds` (smallest and largest reward of one step), and
-    implements `_start`, `_params`, `_layout`, `_arguments`, `_is_state`, `observe`, `transitions` and `_draw_text`.
+    implements `_start`, `_params`, `_is_state`, `observe`, `transitions` and `_draw_text`; an episode that can end also
+    `is_terminal`, a layout that is drawn at reset `_layout` and `_set_layout`.
     The horizon truncates; it is never a terminal state.
     """
 
@@ -70,7 +73,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         self._model: CompiledModel | None = None
         self._call: Callable[[int], tuple[int, float]] | None = None
 
-    # What a subclass says about itself.
+    # To be implemented by a subclass.
 
     def _start(self) -> Sequence[int]:
         """Cells of the first state; draws from `self.np_random` what is random at reset."""
@@ -80,9 +83,24 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         """The numbers that the compiled step reads, for the present layout."""
         raise NotImplementedError
 
+    def _arguments(self) -> dict[str, Any]:
+        """Constructor arguments that make this environment again; by default the attributes of the same names."""
+        names = inspect.signature(self._benchmark()).parameters
+        return {name: getattr(self, name) for name in names if name != "render_mode"}
+
+    @classmethod
+    def _benchmark(cls) -> type["CompiledEnv"]:
+        """The class that inherits from this one directly; a user's subclass of it may take other arguments."""
+        return cls.__mro__[cls.__mro__.index(CompiledEnv) - 1]
+
+    @cached_property
+    def _fixed_layout(self) -> tuple[Any, ...]:
+        """The part of the layout that the constructor fixes."""
+        return self._benchmark().__name__, *self._arguments().values()
+
     def _layout(self) -> tuple[Any, ...]:
         """Everything that the MDP depends on and that is not part of the state."""
-        raise NotImplementedError
+        return self._fixed_layout
 
     def _set_layout(self, layout: tuple[Any, ...]) -> None:
         """Take over what was drawn at another environment's reset; refuse what was fixed at construction."""
@@ -176,7 +194,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         return EnvState(tuple(self._cells.tolist()), self._elapsed, self._terminated, self._layout())
 
     def set_state(self, state: EnvState) -> None:
-        """Go to a state that `clone_state` gave, here or in a sibling; the random stream stays as it is.
+        """Go to a state that `clone_state` returned, here or in a simulator; the random stream stays as it is.
 
         Raises:
             ValueError: if it is no such state, or one of another layout.
@@ -192,7 +210,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         self._set_cells(state.cells, state.elapsed, state.terminated)
 
     def _is_valid(self, state: EnvState) -> bool:
-        """Whether an episode of the present layout can be in this state; from others the step would read astray."""
+        """Whether an episode can be in this state; the step could read out of bounds in others."""
         cells = state.cells
         return (
             len(cells) == self.width
@@ -204,16 +222,12 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         )
 
     def make_simulator(self, seed: int | None = None) -> "CompiledEnv[ObsT]":
-        """A bare sibling in the same state (if there is one), without wrappers, with a random stream of its own."""
-        sibling = type(self)(**self._arguments())
-        sibling.reset(seed=seed)
+        """A bare environment like this one, in the same state (if there is one), with a random stream of its own."""
+        simulator = type(self)(**self._arguments())
+        simulator.reset(seed=seed)
         if self._started:
-            sibling.set_state(self.clone_state())
-        return sibling
-
-    def _arguments(self) -> dict[str, Any]:
-        """Constructor arguments that make this environment again."""
-        raise NotImplementedError
+            simulator.set_state(self.clone_state())
+        return simulator
 
     def compiled_model(self) -> CompiledModel:
         """The model of the present layout, for a search; the same object while the layout stays."""
@@ -239,7 +253,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         self._elapsed, self._terminated, self._started = elapsed, terminated, True
 
     def _forget_model(self) -> None:
-        """Say that the layout has changed."""
+        """Drop what was compiled for the last layout."""
         self._model = self._call = None
 
     def _bind(self) -> Callable[[int], tuple[int, float]]:
@@ -259,5 +273,5 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         return call
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but compiled code, which is bound again where the environment wakes up."""
+        """Everything but compiled code, which is bound again after unpickling."""
         return {**self.__dict__, "_model": None, "_call": None}

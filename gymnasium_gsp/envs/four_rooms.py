@@ -100,7 +100,6 @@ class FourRoomsEnv(CompiledEnv[NDArray[np.int64]]):
             [middle * self.side + x for x in last],
         )
         self._rooms = [y * self.side + x for y in (*first, *last) for x in (*first, *last)]
-        self._fixed_layout = ("FourRooms", self.room_size, self.slip, self.horizon)
         self._drawn: tuple[int, tuple[int, ...]] | None = None
         self._floor: frozenset[int] = frozenset()
         self._neighbours: tuple[int, ...] = ()
@@ -147,9 +146,6 @@ class FourRoomsEnv(CompiledEnv[NDArray[np.int64]]):
             and len(doors) == len(self._wall_pieces)
             and all(door in piece for door, piece in zip(doors, self._wall_pieces, strict=True))
         )
-
-    def _arguments(self) -> dict[str, Any]:
-        return {"room_size": self.room_size, "slip": self.slip, "horizon": self.horizon}
 
     def observe(self, cells: Sequence[int]) -> NDArray[np.int64]:
         """Places of the agent, the goal and the four doors."""

@@ -106,6 +106,16 @@ def test_a_simulator_stays_spared_of_observing(package, env_id, name):
     assert "adapters" not in type(getattr(env.unwrapped, name)).__module__
 
 
+@needs("minigrid")
+@pytest.mark.parametrize("name", ["ImgObsWrapper", "FullyObsWrapper", "FlatObsWrapper"])
+def test_wrappers_of_a_spared_observation_do_no_harm(name):
+    wrappers = importlib.import_module("minigrid.wrappers")
+    env = getattr(wrappers, name)(registered("minigrid", "MiniGrid-Empty-5x5-v0"))
+    agent = gsp.make_agent(env, "uct", budget=9, seed=0)
+    assert env.action_space.contains(agent.act(*env.reset(seed=0)))
+    assert gsp.check_snapshot(env).passed
+
+
 @needs("pyRDDLGym")
 def test_a_network_is_kept_running_better_than_without_a_hand(play):
     env = rddl("SysAdmin_MDP_ippc2011")

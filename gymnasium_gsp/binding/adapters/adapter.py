@@ -55,7 +55,7 @@ class Adapter:
         return None
 
     def skip_observations(self, simulator: BareEnv) -> None:
-        """Stop a simulator from computing observations; called where nobody reads them."""
+        """Stop a simulator from computing observations; called where nobody reads them and `observes` is false."""
 
     def prepare(self, simulator: Env, env: BareEnv) -> None:
         """Give a new simulator (with its rebuilt wrappers) what the original's constructor drew or made."""
