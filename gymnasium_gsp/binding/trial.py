@@ -26,7 +26,7 @@ Outcome = tuple[str, str]
 """One of PASSED, FAILED, WARNED and SKIPPED, and a note: the observation, or what to do about it."""
 
 Step = tuple[object, float, bool]
-"""One step as an environment shows it: key of the observation, reward, terminated."""
+"""One step as an environment shows it: key of the observation (or of the state), reward, terminated."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ class Trial:
         return self.binding.actions[int(legal[choice % len(legal)])]
 
     def shown(self, observation: object) -> object:
-        """An observation by content."""
-        return freeze(cast_observation(self.env.observation_space, observation))
+        """An observation by content, as the simulator shows it."""
+        return freeze(cast_observation(self.simulator.env.observation_space, observation))
 
     def play(self, env: Env, choices: list[int], info: object) -> list[Step]:
         """Step an environment by these choices among its legal actions, to the end of the episode."""
@@ -101,7 +101,10 @@ class Trial:
             if env is self.env:
                 self.adapter.action_taken(action)
                 self.observation, self.info, self.ended = observation, info, bool(terminated or truncated)
-            steps.append((self.shown(observation), float(reward), bool(terminated)))
+            # Where the simulator cannot show what the user's wrappers show, states are compared.
+            unseen = self.simulator.wrappers.unseen
+            content = self.adapter.full_key(env.unwrapped) if unseen else self.shown(observation)
+            steps.append((content, float(reward), bool(terminated)))
             if terminated or truncated:
                 break
         return steps

@@ -42,6 +42,7 @@ def outcomes(env, **options):
         lambda: gym.wrappers.TimeLimit(Uncopyable(), 30),
         lambda: gym.wrappers.TimeLimit(Masked(), 30),
         lambda: gym.wrappers.TimeLimit(Timed(), 30),
+        lambda: gym.wrappers.FrameStackObservation(gym.make("CartPole-v1"), 3),
         Card,
     ],
 )

@@ -139,5 +139,5 @@ class NoObservation:
     def __init__(self, answer: object = None) -> None:
         self._answer = answer
 
-    def __call__(self) -> object:
+    def __call__(self, *arguments: object) -> object:
         return self._answer
