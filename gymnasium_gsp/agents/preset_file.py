@@ -32,7 +32,7 @@ Value = str | int | float | Sequence[str]
 """What a table of a preset file holds."""
 
 
-def is_preset_file(preset: Any) -> bool:
+def is_preset_file(preset: object) -> bool:
     """Whether a preset is a file and not a name: a path, or a text that ends as one."""
     return isinstance(preset, os.PathLike) or (isinstance(preset, str) and preset.endswith(ENDING))
 

@@ -3,7 +3,6 @@
 import operator
 import secrets
 import zlib
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ _AGENT = 0x61676E74  # spawn keys that keep the streams of agents and of runs ap
 _RUN = 0x72756E73
 
 
-def check_seed(seed: Any) -> int | None:
+def check_seed(seed: object) -> int | None:
     """A seed as an int of at least 0, or None.
 
     Raises:
@@ -23,7 +22,7 @@ def check_seed(seed: Any) -> int | None:
     if seed is None:
         return None
     try:
-        number = operator.index(seed)
+        number = operator.index(seed)  # type: ignore[arg-type]
     except TypeError:
         number = -1
     if isinstance(seed, bool) or number < 0:
@@ -31,7 +30,7 @@ def check_seed(seed: Any) -> int | None:
     return number
 
 
-def fresh_seed(seed: Any) -> int:
+def fresh_seed(seed: object) -> int:
     """A seed as an int of at least 0; a random one in place of None."""
     number = check_seed(seed)
     return secrets.randbits(128) if number is None else number

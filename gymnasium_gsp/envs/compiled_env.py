@@ -6,7 +6,7 @@ import inspect
 import operator
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Generic, NamedTuple, SupportsInt, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, SupportsInt, TypeAlias, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -20,6 +20,9 @@ from gymnasium_gsp.models.compiled import CompiledModel
 from gymnasium_gsp.models.model import Transition
 
 ObsT = TypeVar("ObsT")
+
+Layout: TypeAlias = tuple[Any, ...]
+"""Everything that the MDP depends on and that is not part of the state; hashable."""
 
 
 class EnvState(NamedTuple):
@@ -35,7 +38,7 @@ class EnvState(NamedTuple):
     cells: tuple[int, ...]
     elapsed: int
     terminated: bool
-    layout: tuple[Any, ...]
+    layout: Layout
 
 
 class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
@@ -94,15 +97,15 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         return cls.__mro__[cls.__mro__.index(CompiledEnv) - 1]
 
     @cached_property
-    def _fixed_layout(self) -> tuple[Any, ...]:
+    def _fixed_layout(self) -> Layout:
         """The part of the layout that the constructor fixes."""
         return self._benchmark().__name__, *self._arguments().values()
 
-    def _layout(self) -> tuple[Any, ...]:
+    def _layout(self) -> Layout:
         """Everything that the MDP depends on and that is not part of the state."""
         return self._fixed_layout
 
-    def _set_layout(self, layout: tuple[Any, ...]) -> None:
+    def _set_layout(self, layout: Layout) -> None:
         """Take over what was drawn at another environment's reset; refuse what was fixed at construction."""
         if layout != self._layout():
             raise self._foreign_layout()
@@ -260,10 +263,9 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         """The compiled step as a Python function of the action, on this environment's own cells and stream."""
         model = self.compiled_model()
         function = ctypes_type(STEP)(model.step_pointer.address)
-        params: Any = model.params
         word, reward = ctypes.c_uint64(), ctypes.c_double()
         cells, word_at, reward_at = self._cells.ctypes.data, ctypes.addressof(word), ctypes.addressof(reward)
-        params_at = params.ctypes.data
+        params_at = model.params.ctypes.data
 
         def call(action: int) -> tuple[int, float]:
             word.value = int(self.np_random.integers(2**64, dtype=np.uint64))

@@ -1,7 +1,7 @@
 """FourRooms: find the way through doors that are elsewhere in each episode."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -9,7 +9,7 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from gymnasium_gsp.abi import RUNNING, TERMINATED, uniform
-from gymnasium_gsp.envs.compiled_env import CompiledEnv
+from gymnasium_gsp.envs.compiled_env import CompiledEnv, Layout
 from gymnasium_gsp.envs.grid import (
     check_count,
     check_horizon,
@@ -129,16 +129,16 @@ class FourRoomsEnv(CompiledEnv[NDArray[np.int64]]):
     def _params(self) -> NDArray[np.float64]:
         return np.array([self.slip, self._present()[0], self.horizon, *self._neighbours])
 
-    def _layout(self) -> tuple[Any, ...]:
+    def _layout(self) -> Layout:
         return *self._fixed_layout, *self._present()
 
-    def _set_layout(self, layout: tuple[Any, ...]) -> None:
+    def _set_layout(self, layout: Layout) -> None:
         fixed, drawn = layout[:-2], layout[-2:]
         if fixed != self._fixed_layout or (drawn != self._drawn and not self._can_be_drawn(*drawn)):
             raise self._foreign_layout()
         self._lay_out(*drawn)
 
-    def _can_be_drawn(self, goal: Any, doors: Any) -> bool:
+    def _can_be_drawn(self, goal: int, doors: object) -> bool:
         """Whether a reset may draw this goal and these doors."""
         return (
             goal in self._rooms
