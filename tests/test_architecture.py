@@ -28,7 +28,7 @@ ARROWS = {
     "binding": ("abi", "models"),
     "search": ("abi", "models.model"),
     "agents": ("abi", "binding", "models", "search", "ingredients"),
-    "exact": ("abi", "models", "search.graph"),
+    "exact": ("abi", "models"),
     "bench": ("envs", "exact", "agents", "search", "ingredients", "abi", "models"),
     "cli": ("bench", "envs", "exact", "agents", "search", "binding.check"),
     "": ("envs",),  # the package itself, when it is imported

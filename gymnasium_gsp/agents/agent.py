@@ -144,7 +144,7 @@ class Agent:
         return {**self.__dict__, "_search": None, "_last_root": None, "_acted": False, "on_progress": None}
 
     def _is_last_root(self, root: Root) -> bool:
-        """Whether nothing has happened since the last decision."""
+        """Return whether nothing has happened since the last decision."""
         last = self._last_root
         return last is not None and last.elapsed == root.elapsed and bool((last.cells == root.cells).all())
 

@@ -24,7 +24,7 @@ class Root:
     Attributes:
         model: the model of the present layout; another object when the layout has changed.
         cells: (width,) int64, the state.
-        elapsed: steps since reset; 0 where nobody counts them.
+        elapsed: steps since reset; 0 if they are not counted.
         steps_left: steps until the time limit, or None if there is none.
         terminated: whether the episode is known to have ended here.
         steps_counted: whether the steps are counted.
@@ -112,7 +112,7 @@ class Binding(ABC):
 
 
 def _agree(left: Any, right: Any) -> bool:
-    """Whether two observations are the same, to the precision of float32, to which loops cast them."""
+    """Return whether two observations are the same, to the precision of float32, to which loops cast them."""
     if isinstance(left, dict):
         return all(_agree(left[name], right[name]) for name in left)
     if isinstance(left, tuple):

@@ -1,4 +1,4 @@
-"""Whether an environment can be planned in: what `gsp check` runs.
+"""Return whether an environment can be planned in: what `gsp check` runs.
 
 The claims that planning rests on are tried on the environment itself: a snapshot restores the state, the future is the
 same under the same randomness and another under other randomness, the original is not changed, also after a render,
@@ -44,7 +44,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing failed; warnings may remain."""
+        """Return whether nothing failed; warnings may remain."""
         return all(row.outcome != FAILED for row in self.rows)
 
     def __str__(self) -> str:

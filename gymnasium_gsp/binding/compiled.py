@@ -17,7 +17,7 @@ class CompiledBinding(Binding):
 
     @staticmethod
     def fits(env: BareEnv) -> bool:
-        """Whether a bare environment offers these methods."""
+        """Return whether a bare environment offers these methods."""
         return all(hasattr(env, name) for name in ("clone_state", "compiled_model", "observe"))
 
     def root(self, observation: object, info: object) -> Root:
@@ -43,7 +43,7 @@ class TableBinding(Binding):
 
     @staticmethod
     def fits(env: BareEnv) -> bool:
-        """Whether a bare environment has such a table, and steps by it."""
+        """Return whether a bare environment has such a table, and steps by it."""
         table, space = getattr(env, "P", None), env.observation_space
         return (
             isinstance(table, Mapping)
@@ -79,6 +79,6 @@ class TableBinding(Binding):
 
 
 def _overrides_step(env: BareEnv) -> bool:
-    """Whether an environment inherits the table of a toy_text class and overrides its `step`."""
+    """Return whether an environment inherits the table of a toy_text class and overrides its `step`."""
     toys = [kind for kind in type(env).__mro__ if kind.__module__.startswith("gymnasium.envs.toy_text.")]
     return bool(toys) and type(env).step is not toys[0].step  # type: ignore[attr-defined]

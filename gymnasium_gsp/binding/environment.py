@@ -69,7 +69,7 @@ class EnvironmentView:
         return None
 
     def resets_next(self) -> bool:
-        """Whether the episode has ended and an `Autoreset` wrapper resets the environment at the next step."""
+        """Return whether the episode has ended and an `Autoreset` wrapper resets the environment at the next step."""
         return any(getattr(layer, "autoreset", False) for layer in self._layers)
 
     @staticmethod

@@ -64,7 +64,7 @@ class PrivateSimulator:
         self.adapter.redraw_hidden(self.raw)
 
     def skip_observations(self) -> None:
-        """Stop computing observations, where nobody reads them."""
+        """Stop computing observations, if they are not used."""
         self.adapter.skip_observations(self.raw)
         for wrapper in self.observers:
             vars(wrapper)["observation"] = NoObservation()

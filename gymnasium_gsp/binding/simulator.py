@@ -33,7 +33,6 @@ class SimulatorModel:
 
     Attributes:
         keys: the numbers of the keys met so far.
-        raised: exceptions raised in a callback, until the planner raises them again.
 
     Args:
         simulator: the private environment.
@@ -59,7 +58,7 @@ class SimulatorModel:
         self.name = type(simulator.raw).__name__
         self.params = np.zeros(1)
         self.keys = KeyTable()
-        self.raised: list[BaseException] = []
+        self._raised: list[BaseException] = []
         self._actions = actions
         self._key, self._mask = key, mask
         self._masks_met: dict[object, LegalActions] = {}  # legal actions by mask, as reading one takes a microsecond
@@ -79,10 +78,10 @@ class SimulatorModel:
 
     def _pointer(self, kind: str, function: Callable[..., Any]) -> Pointer:
         callback = ctypes_type(SIGNATURES[kind])(function)
-        return Pointer(ctypes.cast(callback, ctypes.c_void_p).value or 0, callback, needs_gil=True, raised=self.raised)
+        return Pointer(ctypes.cast(callback, ctypes.c_void_p).value or 0, callback, needs_gil=True, raised=self._raised)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the C functions and the keys of a graph that does not travel."""
+        """Everything but the C functions and the keys, whose graph is not pickled either."""
         left = {"step_pointer", "legal_pointer", "rollout_pointer", "_cells", "_context", "_flags", "_rewards", "keys"}
         return {name: value for name, value in vars(self).items() if name not in left}
 
@@ -178,8 +177,8 @@ class SimulatorModel:
             if self._mask is not None and number not in self.keys.masks:
                 self.keys.masks[number] = self._read_mask(observation, info)
             return RUNNING
-        except BaseException as error:  # raised again by the front of the search
-            self.raised.append(error)
+        except BaseException as error:  # raised again by the search
+            self._raised.append(error)
             return FAILED
 
     def _legal(self, params: int, state: int, mask: int) -> int:
@@ -189,8 +188,8 @@ class SimulatorModel:
             legal = self.keys.masks[self._at(state)[0]]
             self._flags[:] = legal.flags
             return len(legal.numbers)
-        except BaseException as error:  # raised again by the front of the search
-            self.raised.append(error)
+        except BaseException as error:  # raised again by the search
+            self._raised.append(error)
             return 0
 
     def _rollout(self, params: int, context: int, state: int, rng: int) -> float:
@@ -214,6 +213,6 @@ class SimulatorModel:
                     legal = self._read_mask(observation, info).numbers
             block.extra_steps += steps
             return total
-        except BaseException as error:  # raised again by the front of the search
-            self.raised.append(error)
+        except BaseException as error:  # raised again by the search
+            self._raised.append(error)
             return math.nan

@@ -280,12 +280,12 @@ def _content(snapshot: object) -> object:
 
 
 def _nearly(left: list[Step], right: list[Step]) -> bool:
-    """Whether two futures agree to a hundredth; native physics may not do better."""
+    """Return whether two futures agree to a hundredth; native physics may not do better."""
     return len(left) == len(right) and all(map(_near, left, right))
 
 
 def _near(left: Any, right: Any) -> bool:
-    """Whether two numbers, or two keys, agree up to rounding."""
+    """Return whether two numbers, or two keys, agree up to rounding."""
     if isinstance(left, float):
         return abs(left - right) <= _ROUNDING * max(1.0, abs(right))
     if not isinstance(left, tuple) or not isinstance(right, tuple) or len(left) != len(right):

@@ -66,7 +66,7 @@ class SortedWrappers:
 
     @property
     def observations_agree(self) -> bool:
-        """Whether the simulator shows what the user's environment shows: no wrapper remembers observations."""
+        """Return whether the simulator shows what the user's environment shows: no wrapper remembers observations."""
         return not self.unseen and "MaxAndSkipObservation" not in self.rebuilt
 
     def rebuild(self, env: Env) -> Env:
@@ -102,14 +102,14 @@ def sort_wrappers(view: EnvironmentView) -> SortedWrappers:
 
 
 def _is_one_of(wrapper: gym.Wrapper, names: tuple[str, ...]) -> bool:
-    """Whether a wrapper is exactly one of these classes of Gymnasium, not a subclass of one."""
+    """Return whether a wrapper is exactly one of these classes of Gymnasium, not a subclass of one."""
     kind = type(wrapper)
     ours = kind is getattr(gymnasium_wrappers, kind.__name__, None) or kind.__module__.startswith("gymnasium.wrappers.")
     return kind.__name__ in names and ours
 
 
 def _inherits_step(wrapper: gym.Wrapper, parent: type[gym.Wrapper]) -> bool:
-    """Whether a wrapper is of this kind and overrides neither its `step` nor its `reset`."""
+    """Return whether a wrapper is of this kind and overrides neither its `step` nor its `reset`."""
     kind = type(wrapper)
     return isinstance(wrapper, parent) and kind.step is parent.step and kind.reset is parent.reset
 

@@ -44,7 +44,7 @@ class EnvState(NamedTuple):
 class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
     """A Gymnasium environment whose rules are one compiled step, used by `step` and by the search alike.
 
-    A subclass sets `rules`, `draws` (values that one step takes from the random stream, whatever the state and
+    A subclass sets `rules`, `draws` (values that one step takes from the random stream, for every state and
     action), the spaces, `actions`, `horizon` and `reward_bounds` (smallest and largest reward of one step), and
     implements `_start`, `_params`, `_is_state`, `observe`, `transitions` and `_draw_text`; an episode that can end also
     `is_terminal`, a layout that is drawn at reset `_layout` and `_set_layout`.
@@ -125,11 +125,11 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         raise NotImplementedError
 
     def _is_state(self, cells: Sequence[int]) -> bool:
-        """Whether these whole numbers are a state of the present layout."""
+        """Return whether these whole numbers are a state of the present layout."""
         raise NotImplementedError
 
     def is_terminal(self, cells: Sequence[int]) -> bool:
-        """Whether an episode ends on reaching this state."""
+        """Return whether an episode ends on reaching this state."""
         return False
 
     def _draw_text(self) -> str:
@@ -213,7 +213,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         self._set_cells(state.cells, state.elapsed, state.terminated)
 
     def _is_valid(self, state: EnvState) -> bool:
-        """Whether an episode can be in this state; the step could read out of bounds in others."""
+        """Return whether an episode can be in this state; the step could read out of bounds in others."""
         cells = state.cells
         return (
             len(cells) == self.width

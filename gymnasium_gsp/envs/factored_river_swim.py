@@ -117,7 +117,7 @@ class FactoredRiverSwimEnv(CompiledEnv[NDArray[np.int64]]):
         return 0.05, 0.6, 0.35
 
     def _own_reward(self, position: int, swims: bool) -> float:
-        """What one river pays, before the division."""
+        """The reward of one river, before the division."""
         if swims:
             return 1.0 if position == self.length - 1 else 0.0
         return 0.1 if position == 0 else 0.0

@@ -139,7 +139,7 @@ class FourRoomsEnv(CompiledEnv[NDArray[np.int64]]):
         self._lay_out(*drawn)
 
     def _can_be_drawn(self, goal: int, doors: object) -> bool:
-        """Whether a reset may draw this goal and these doors."""
+        """Return whether a reset may draw this goal and these doors."""
         return (
             goal in self._rooms
             and isinstance(doors, tuple)
@@ -156,7 +156,7 @@ class FourRoomsEnv(CompiledEnv[NDArray[np.int64]]):
         return cells[0] in self._floor
 
     def is_terminal(self, cells: Sequence[int]) -> bool:
-        """Whether the agent is at the goal."""
+        """Return whether the agent is at the goal."""
         return cells[0] == self._present()[0]
 
     def transitions(self, cells: Sequence[int], action: int) -> list[Transition]:

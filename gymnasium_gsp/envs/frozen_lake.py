@@ -87,7 +87,7 @@ class FrozenLakeEnv(CompiledEnv[int]):
         return 0 <= cells[0] < len(self._tiles)
 
     def is_terminal(self, cells: Sequence[int]) -> bool:
-        """Whether the place is a hole or the goal."""
+        """Return whether the place is a hole or the goal."""
         return self._tiles[cells[0]] in "HG"
 
     def transitions(self, cells: Sequence[int], action: int) -> list[Transition]:

@@ -147,7 +147,7 @@ class PassengerGridEnv(CompiledEnv[NDArray[np.int64]]):
         return 0 <= mask < 1 << len(self.passengers) and not waiting_here
 
     def is_terminal(self, cells: Sequence[int]) -> bool:
-        """Whether the agent is at the goal."""
+        """Return whether the agent is at the goal."""
         return cells[0] % self._places == self._goal
 
     def transitions(self, cells: Sequence[int], action: int) -> list[Transition]:

@@ -58,7 +58,7 @@ class StateSpace:
         return tuple(cells) in self._numbers
 
     def number(self, state: ArrayLike) -> int:
-        """Where a state stands in `states`.
+        """The index of a state in `states`.
 
         Raises:
             RecipeError: if it cannot be reached from the root, or the process has ended there.
@@ -137,7 +137,7 @@ def enumerate_model(model: Model, root: ArrayLike, horizon: int | None = None, l
 
 
 class _Enumeration:
-    """What is known while states are being met."""
+    """The states met so far, and the laws of those that are expanded."""
 
     def __init__(self, model: Model, start: Cells, limit: int) -> None:
         self.model, self.limit = model, limit
@@ -149,16 +149,16 @@ class _Enumeration:
         self.legal: list[list[bool]] = []
 
     def expand(self, horizon: float) -> None:
-        """Ask for the law of state after state, in the order in which they are met."""
+        """Read the law of every state, in the order in which they are met."""
         number = 0
         while number < len(self.states) and self.distance[number] < horizon:
             mask = legal_actions(self.model, self.states[number])
             self.legal.append(mask)
-            self.reward.append([self._ask(number, action) if mask[action] else 0.0 for action in range(len(mask))])
+            self.reward.append([self._add(number, action) if mask[action] else 0.0 for action in range(len(mask))])
             number += 1
 
-    def _ask(self, number: int, action: int) -> float:
-        """Take in the law of one action in one state; its expected reward."""
+    def _add(self, number: int, action: int) -> float:
+        """Add the law of one action in one state; return its expected reward."""
         cells = self.states[number]
         total = expected = 0.0
         for probability, after, reward, terminated in self._law(cells, action):
@@ -225,12 +225,12 @@ class _Enumeration:
 
 
 def has_ended(model: Model, cells: Sequence[int]) -> bool:
-    """Whether the model says that the process has ended in a state."""
+    """Return whether the model says that the process has ended in a state."""
     return model.terminal is not None and bool(model.terminal(model.cells(cells)))
 
 
 def legal_actions(model: Model, cells: Sequence[int]) -> list[bool]:
-    """Which actions a state has.
+    """Flag the legal actions of a state.
 
     Raises:
         RecipeError: if it has none.

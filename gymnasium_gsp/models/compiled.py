@@ -51,7 +51,6 @@ class CompiledModel:
     legal_pointer: Pointer | None = field(init=False, repr=False)
     rollout_pointer: None = field(default=None, init=False, repr=False)
     keys: None = field(default=None, init=False, repr=False)
-    raised: list[BaseException] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         for label, number in (("actions", self.actions), ("width", self.width)):
@@ -82,7 +81,7 @@ class CompiledModel:
 
     @property
     def needs_gil(self) -> bool:
-        """Whether a call of the model runs Python code."""
+        """Return whether a call of the model runs Python code."""
         return self.step_pointer.needs_gil or (self.legal_pointer is not None and self.legal_pointer.needs_gil)
 
     def cells(self, state: ArrayLike) -> NDArray[np.int64]:

@@ -39,7 +39,7 @@ def test_every_model_keeps_the_protocol(name):
     assert model.needs_gil == ("simulator" in name)
     assert (model.keys is not None) == (model.rollout_pointer is not None) == ("simulator" in name)
     assert (model.legal_pointer is not None) == (name == "masked simulator")
-    assert model.raised == []
+    assert model.step_pointer.raised == []
     assert 1 <= model.key_size <= model.width
 
 

@@ -43,7 +43,7 @@ class Adapter:
 
     @classmethod
     def fits(cls, env: BareEnv) -> bool:
-        """Whether this adapter serves the environment, judged by module or attributes; imports nothing."""
+        """Return whether this adapter serves the environment, judged by module or attributes; imports nothing."""
         raise NotImplementedError
 
     def make_simulator(self, env: BareEnv, seed: int) -> Env | None:
@@ -55,7 +55,7 @@ class Adapter:
         return None
 
     def skip_observations(self, simulator: BareEnv) -> None:
-        """Stop a simulator from computing observations; called where nobody reads them and `observes` is false."""
+        """Stop a simulator from computing observations; called if they are not used and `observes` is false."""
 
     def prepare(self, simulator: Env, env: BareEnv) -> None:
         """Give a new simulator (with its rebuilt wrappers) what the original's constructor drew or made."""
@@ -84,11 +84,11 @@ class Adapter:
         raise NotImplementedError
 
     def is_reset(self, env: BareEnv) -> bool:
-        """Whether there is a state to save."""
+        """Return whether there is a state to save."""
         return True
 
     def has_ended(self, env: BareEnv) -> bool:
-        """Whether the episode is known to have terminated in the present state."""
+        """Return whether the episode is known to have terminated in the present state."""
         return False
 
     def elapsed_steps(self, env: BareEnv) -> int | None:

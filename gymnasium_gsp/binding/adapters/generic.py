@@ -28,7 +28,7 @@ Reference = tuple[str, int, str]  # what stands in a pickle for an object: kind,
 
 
 def _draws(value: object) -> bool:
-    """Whether a value belongs to a drawing library."""
+    """Return whether a value belongs to a drawing library."""
     return type(value).__module__.partition(".")[0] in _DRAWING
 
 

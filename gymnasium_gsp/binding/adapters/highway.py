@@ -55,7 +55,7 @@ class Highway(Generic):
 
 
 class _Unobserved:
-    """Stands in for an observation that nobody reads."""
+    """Stands in for an observation that is never read."""
 
     def __init__(self, original: object) -> None:
         self._original = original

@@ -55,6 +55,6 @@ class MiniGrid(Generic):
 
 
 def _content(cell: Any) -> Hashable:
-    """What a cell shows, and what a box in it holds."""
+    """The encoding of a cell, and of the contents of a box in it."""
     inside = getattr(cell, "contains", None)
     return cell.encode() if inside is None else (cell.encode(), _content(inside))

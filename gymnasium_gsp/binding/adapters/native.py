@@ -12,7 +12,7 @@ from gymnasium_gsp.binding.keys import freeze
 class Native(Adapter):
     """The environment's own methods.
 
-    `clone_state()` returns what decides the future, without the random stream; `set_state(state)` goes there.
+    `clone_state()` returns what decides the future, without the random stream; `set_state(state)` restores it.
     Optional: `make_simulator(seed)`, a private environment of the same kind; `state_key()`, what identifies the present
     state (without clocks and hidden parts; the cloned state itself where absent); `redraw_hidden()`, which draws anew
     what the player cannot see.

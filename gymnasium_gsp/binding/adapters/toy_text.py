@@ -13,7 +13,7 @@ _DRAWN = ("P", "desc", "nrow", "ncol", "initial_state_distrib")
 class ToyText(Adapter):
     """State `s`; what the constructor drew (the map, the table) is shared with the simulator.
 
-    Taxi's fickle passenger, if there is one, has decided where nobody sees it: drawn anew, never keyed.
+    The decision of Taxi's fickle passenger, if there is one, is hidden: it is drawn anew and never keyed.
     """
 
     name: ClassVar[str] = "toy_text"
@@ -69,7 +69,7 @@ class Blackjack(Adapter):
         env.player, env.dealer = map(list, snapshot)
 
     def redraw_hidden(self, env: BareEnv) -> None:
-        # The deck is infinite, so the card that nobody has seen has the same law at any time.
+        # The deck is infinite, so the hidden card has the same law at any time.
         env.dealer[1] = min(int(env.np_random.integers(1, 14)), 10)
 
     def state_key(self, env: BareEnv) -> Hashable:
