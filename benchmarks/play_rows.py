@@ -57,8 +57,8 @@ class Row:
 
 def random_policy(env: Any) -> Policy:
     """Return a policy that is uniform over the actions, without regard to masks."""
-    live = connect(env)
-    return lambda env, draw: live.action(int(draw.integers(live.forms.count)))
+    actions = connect(env).actions
+    return lambda env, draw: actions[int(draw.integers(actions.count))]
 
 
 def idle_policy(env: Any) -> Policy:

@@ -141,8 +141,8 @@ _RESTORE, _KEY = object(), object()
 
 def _recorded(agent: Agent, observation: Any, info: Any) -> list[Any]:
     """Return the calls of one decision: a restored root, an action to step with, or a key."""
-    live: Any = agent._live
-    model, sibling = live._model, live.sibling
+    live: Any = agent._binding
+    model, sibling = live.model, live.simulator
     calls: list[Any] = []
     key, restore, env = model._key, sibling.restore, sibling.env
     agent.reset(seed=0)
@@ -178,8 +178,8 @@ class _Recorder:
 
 def _replayed(agent: Agent, calls: list[Any]) -> float:
     """Return the seconds that these calls take alone, from the random stream that they first ran on."""
-    live: Any = agent._live
-    sibling, key = live.sibling, live._model._key
+    live: Any = agent._binding
+    sibling, key = live.simulator, live.model._key
     restore, step, observation = sibling.restore, sibling.env.step, None
     live.seed(simulator_seed(0, 0))
     begun = time.process_time()
@@ -222,6 +222,7 @@ def compare_with_copying(env: Any, name: str, rounds: int, **options: Any) -> Co
     observation, info = env.reset(seed=0)
     agent = make_agent(env, "uct", budget=SIMULATIONS, seed=0, **options)
     agent.plan(observation, info)
+    actions = [agent._binding.actions[number] for number in range(agent._binding.actions.count)]
     ours: tuple[float, int] = (math.inf, 1)
     theirs = ours
     for number in range(rounds):
@@ -230,7 +231,7 @@ def compare_with_copying(env: Any, name: str, rounds: int, **options: Any) -> Co
         steps = agent.plan(observation, info).model_steps
         ours = min(ours, (time.process_time() - begun, steps))
         begun = time.process_time()
-        steps = deepcopy_search(env, SIMULATIONS, agent._live.forms.forms, random.Random(number))
+        steps = deepcopy_search(env, SIMULATIONS, actions, random.Random(number))
         theirs = min(theirs, (time.process_time() - begun, steps))
     per_step = [1e6 * seconds / steps for seconds, steps in (ours, theirs)]
     return Copying(name, *per_step, *(1e6 * seconds / SIMULATIONS for seconds, _ in (ours, theirs)))

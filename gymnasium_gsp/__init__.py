@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from gymnasium_gsp.agents.preset_file import read_preset
     from gymnasium_gsp.agents.registry import ALGORITHMS, make_recipe
     from gymnasium_gsp.agents.wrapper import PlanningWrapper
+    from gymnasium_gsp.binding.adapters import register_adapter
+    from gymnasium_gsp.binding.adapters.adapter import Adapter
     from gymnasium_gsp.binding.check import check_snapshot
     from gymnasium_gsp.binding.keys import ObservationKey
     from gymnasium_gsp.errors import PlanningError, RecipeError
@@ -26,6 +28,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "ALGORITHMS": "agents.registry",
+    "Adapter": "binding.adapters.adapter",
     "Agent": "agents.agent",
     "Budget": "search.budget",
     "CompiledModel": "models.compiled",
@@ -42,11 +45,13 @@ _HOMES = {
     "make_recipe": "agents.registry",
     "plan": "agents.agent",
     "read_preset": "agents.preset_file",
+    "register_adapter": "binding.adapters",
     "tabular_model": "models.tabular",
 }
 
 __all__ = [
     "ALGORITHMS",
+    "Adapter",
     "Agent",
     "Budget",
     "CompiledModel",
@@ -63,6 +68,7 @@ __all__ = [
     "make_recipe",
     "plan",
     "read_preset",
+    "register_adapter",
     "register_envs",
     "tabular_model",
     "tabular_model_from_arrays",

@@ -1,26 +1,33 @@
 """The agent: bound to one environment, it replans at every step and answers with an action."""
 
+import inspect
 import os
 from collections.abc import Callable
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 
 from gymnasium_gsp.agents.batch import unbatch
 from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
 from gymnasium_gsp.agents.registry import DEFAULT_ALGORITHM, make_recipe
-from gymnasium_gsp.agents.seeding import agent_stream, check_seed, simulator_seed
+from gymnasium_gsp.agents.seeding import agent_stream, fresh_seed, simulator_seed
+from gymnasium_gsp.binding.binding import Root
 from gymnasium_gsp.binding.connection import connect
-from gymnasium_gsp.binding.reading import Root
+from gymnasium_gsp.binding.simulated import ActionMask, StateKey
 from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.models.model import Model, RewardBounds
 from gymnasium_gsp.search.budget import Budget, Progress, SearchResult, as_budget
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.search import Search, check_room
 from gymnasium_gsp.search.store import MEMORY
 
+OnProgress = Callable[[Progress], Any]
+"""Called between chunks of a search; a true answer stops it."""
+
 
 class Agent:
-    """Plans in the environment it is bound to, and never touches it beyond reading its state.
+    """Plans in the environment it is bound to, and never changes it.
 
     Attributes:
         recipe: how it plans.
@@ -32,58 +39,55 @@ class Agent:
         env: the environment, wrapped or not.
         recipe: how to plan.
         budget: what each decision may spend.
-        seed: of the agent's own stream, unrelated to the environment's; None for entropy.
+        seed: seed of the agent's own stream, unrelated to the environment's; None for entropy.
         max_nodes: cap on stored nodes; None for what fits into `memory`.
         memory: bytes that the graph may take.
         on_progress: called between chunks of a search; a true answer stops it.
-        name: what `describe` calls the algorithm.
-        **reading: how the environment is read and simulated, see `models.connection.connect`.
+        name: name of the algorithm in `describe`.
+        **binding: how the environment is read and simulated, see `binding.connection.connect`.
     """
 
     def __init__(
         self,
-        env: Any,
+        env: gym.Env,
         recipe: Recipe,
         budget: Budget,
         seed: int | None = None,
         max_nodes: int | None = None,
         memory: int = MEMORY,
-        on_progress: Callable[[Progress], Any] | None = None,
+        on_progress: OnProgress | None = None,
         name: str = "recipe",
-        **reading: Any,
+        **binding: Any,
     ) -> None:
         self.recipe, self.budget, self.name = recipe, budget, name
         self.on_progress = on_progress
         self.result: SearchResult | None = None
-        self._live = connect(env, **reading)
+        self._binding = connect(env, **binding)
         check_room(max_nodes, memory)
         self._max_nodes, self._memory = max_nodes, memory
         self._search: Search | None = None
-        self._last: Root | None = None
-        self._acted = False
-        self.reset(seed=np.random.SeedSequence().entropy if seed is None else seed)  # type: ignore[arg-type]
+        self.reset(fresh_seed(seed))
 
     def reset(self, seed: int | None = None) -> None:
         """Begin a new episode; with a seed, begin the agent's stream anew."""
-        number = check_seed(seed)
-        if number is not None:
-            self._seed, self._episode = number, -1
-        self._last = None
+        if seed is not None:
+            self._seed, self._episode = fresh_seed(seed), -1
+        self._last_root: Root | None = None
         self._acted = False
-        self._live.begin_episode()
+        self._binding.begin_episode()
 
-    def act(self, observation: Any, info: dict[str, Any] | None = None) -> Any:
+    def act(self, observation: object, info: dict[str, Any] | None = None) -> Any:
         """Plan from the environment's present state and return the recommended action, as its `step` takes it."""
-        action = self.plan(observation, info).action
+        number = self.plan(observation, info).action
         self._acted = True
-        self._live.acted(action)
-        return self._live.action(action)
+        self._binding.action_taken(number)
+        return self._binding.actions[number]
 
     def any_action(self) -> Any:
         """Some action, without planning; for a state in which the episode has ended."""
-        return self._live.action(0)
+        return self._binding.actions[0]
 
-    def plan(self, observation: Any, info: dict[str, Any] | None = None) -> SearchResult:
+    def plan(self, observation: object, info: dict[str, Any] | None = None) -> SearchResult:
         """Plan from the environment's present state.
 
         Args:
@@ -95,13 +99,13 @@ class Agent:
             PlanningError: if the observation is not the environment's, or the search failed.
         """
         self.result = None
-        root = self._live.root(observation, info)
-        self._live.check_observation(observation, root)
+        root = self._binding.root(observation, info)
+        self._binding.check_observation(observation, root)
         if self._begins_episode(root):
             self._begin_episode(root)
         search = self._bound_search(root)
-        same_root = self._stands_still(root) and (not self._acted or root.clocked)
-        self._last, self._acted = root, False
+        same_root = self._is_last_root(root) and (not self._acted or root.steps_counted)
+        self._last_root, self._acted = root, False
         steps_left = 0 if root.terminated else root.steps_left
         self.result = search.plan(
             root.cells, as_budget(self.budget), root.elapsed, steps_left, same_root, self.on_progress
@@ -109,49 +113,46 @@ class Agent:
         return self.result
 
     def predict(
-        self,
-        observation: Any,
-        state: Any = None,
-        episode_start: Any = None,
-        deterministic: bool = True,
+        self, observation: object, state: object = None, episode_start: object = None, deterministic: bool = True
     ) -> tuple[Any, Any]:
         """The action in the shape that Stable-Baselines3 expects of a model: with a leading axis if given one.
 
         Raises:
             RecipeError: if the batch holds more than one observation; an agent is bound to one environment.
         """
-        single, batched = unbatch(self._live.env.observation_space, observation)
-        if episode_start is not None and bool(np.any(episode_start)):
+        single, batched = unbatch(self._binding.view.env.observation_space, observation)
+        if episode_start is not None and np.any(np.asarray(episode_start)):
             self.reset()
         action = np.asarray(self.act(single))
         return (action[None] if batched else action[()]), state
 
     def describe(self) -> dict[str, Any]:
-        """What the agent does, in words: algorithm, environment, model, time limit, and the settled recipe."""
+        """Algorithm, environment, model, time limit, and the settled recipe, in words."""
         return {
             "algorithm": self.name,
-            **self._live.describe(),
-            "recipe": repr(self.recipe.settled(self._live.limit is not None)),
+            **self._binding.describe(),
+            "recipe": repr(self.recipe.settled(self._binding.time_limit is not None)),
             "budget": repr(self.budget),
             "not covered by the theorem because": list(self.recipe.guarantee),
         }
 
     def __repr__(self) -> str:
-        return f"<Agent {self.name} in {self._live.env_id or type(self._live.source).__name__}, {self.budget}>"
+        return f"<Agent {self.name} in {self._binding.view.name}, {self.budget}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the graph: an agent that wakes up elsewhere begins its episode anew."""
-        return {**self.__dict__, "_search": None, "_last": None, "_acted": False, "on_progress": None}
+        """Everything but the graph: an unpickled agent begins its episode anew."""
+        return {**self.__dict__, "_search": None, "_last_root": None, "_acted": False, "on_progress": None}
 
-    def _stands_still(self, root: Root) -> bool:
-        last = self._last
+    def _is_last_root(self, root: Root) -> bool:
+        """Return whether nothing has happened since the last decision."""
+        last = self._last_root
         return last is not None and last.elapsed == root.elapsed and bool((last.cells == root.cells).all())
 
     def _begins_episode(self, root: Root) -> bool:
-        last = self._last
+        last = self._last_root
         if last is None or last.model is not root.model or root.elapsed < last.elapsed:
             return True
-        return root.clocked and root.elapsed == 0 and self._acted
+        return root.steps_counted and root.elapsed == 0 and self._acted
 
     def _begin_episode(self, root: Root) -> None:
         self._episode += 1
@@ -160,7 +161,7 @@ class Agent:
         else:
             self._search = None
         self._bound_search(root).seed(agent_stream(self._seed, self._episode))
-        self._live.seed(simulator_seed(self._seed, self._episode))
+        self._binding.seed(simulator_seed(self._seed, self._episode))
 
     def _bound_search(self, root: Root) -> Search:
         if self._search is None:
@@ -169,23 +170,8 @@ class Agent:
         return self._search
 
 
-OWN_OPTIONS = (
-    "budget",
-    "seed",
-    "preset",
-    "max_nodes",
-    "memory",
-    "on_progress",
-    "simulator",
-    "state_key",
-    "action_mask",
-    "reward_bounds",
-)
-"""What `make_agent` takes itself, beside the options of an algorithm."""
-
-
 def make_agent(
-    env: Any,
+    env: gym.Env,
     algorithm: str | Recipe = DEFAULT_ALGORITHM,
     *,
     budget: int | Budget = 256,
@@ -193,28 +179,28 @@ def make_agent(
     preset: str | os.PathLike[str] | None = None,
     max_nodes: int | None = None,
     memory: int = MEMORY,
-    on_progress: Callable[[Progress], Any] | None = None,
-    simulator: Callable[[], Any] | None = None,
-    state_key: Callable[[Any, Any], Any] | None = None,
-    action_mask: Callable[[Any], Any] | None = None,
-    reward_bounds: tuple[float, float] | None = None,
+    on_progress: OnProgress | None = None,
+    simulator: Callable[[], gym.Env] | None = None,
+    state_key: StateKey | None = None,
+    action_mask: ActionMask | None = None,
+    reward_bounds: RewardBounds | None = None,
     **overrides: Any,
 ) -> Agent:
-    """An agent that plans in `env`.
+    """Make an agent that plans in `env`.
 
     Args:
         env: a Gymnasium environment with discrete actions, wrapped or not.
         algorithm: a registered algorithm's name, or a recipe.
         budget: what each decision may spend: a number of simulations, or a `Budget`.
-        seed: of the agent's own random stream; None for entropy.
+        seed: seed of the agent's own random stream; None for entropy.
         preset: a named set of options for this environment, or a file of them as `gsp tune` writes it, NAME.toml.
         max_nodes: cap on stored nodes; None for what fits into `memory`.
         memory: bytes that the graph may take.
         on_progress: called between chunks of a search with a `Progress`; a true answer stops it.
         simulator: a function that returns a private environment to simulate in; None to make one where one is needed.
-        state_key: in a simulator, what makes two states one: an `ObservationKey`, or a function of (bare environment,
-            observation); None for the saved state, or the observation where that does not tell.
-        action_mask: in a simulator, a function of the bare environment that returns which actions it has; None to read
+        state_key: in a simulator, the identity of a state: an `ObservationKey`, or a function of (bare environment,
+            observation); None for the saved state, or the observation where that is not enough.
+        action_mask: in a simulator, a function of the bare environment that returns its legal actions; None to read
             `info["action_mask"]` where there is one.
         reward_bounds: in a simulator, smallest and largest reward of one step, if known; a finite p > 1 needs them
             where rewards may be negative.
@@ -230,7 +216,6 @@ def make_agent(
         preset = None
     named = None if preset is None else str(preset)
     recipe = make_recipe(algorithm, preset=named, env_id=env_id, others=OWN_OPTIONS, **overrides)
-    name = algorithm if isinstance(algorithm, str) else "recipe"
     return Agent(
         env,
         recipe,
@@ -239,7 +224,7 @@ def make_agent(
         max_nodes,
         memory,
         on_progress,
-        name,
+        name=algorithm if isinstance(algorithm, str) else "recipe",
         simulator=simulator,
         state_key=state_key,
         action_mask=action_mask,
@@ -247,8 +232,16 @@ def make_agent(
     )
 
 
+OWN_OPTIONS = tuple(
+    name
+    for name, parameter in inspect.signature(make_agent).parameters.items()
+    if parameter.kind is parameter.KEYWORD_ONLY
+)
+"""The options that `make_agent` takes itself, beside those of an algorithm."""
+
+
 def plan(
-    model: Any,
+    model: Model,
     state: Any,
     algorithm: str | Recipe = DEFAULT_ALGORITHM,
     budget: int | Budget = 256,
@@ -258,7 +251,7 @@ def plan(
     steps_left: int | None = None,
     max_nodes: int | None = None,
     memory: int = MEMORY,
-    on_progress: Callable[[Progress], Any] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> SearchResult:
     """Plan once from a state of a model, without any environment.
 
@@ -267,19 +260,19 @@ def plan(
         state: the root, a whole number or `model.width` of them.
         algorithm: a registered algorithm's name, or a recipe.
         budget: a number of simulations, or a `Budget`.
-        seed: of the search's stream; None for entropy.
+        seed: seed of the search's stream; None for entropy.
         elapsed: steps since the start of the episode.
         steps_left: steps until the time limit; None if there is none.
         max_nodes: cap on stored nodes; None for what fits into `memory`.
         memory: bytes that the graph may take.
         on_progress: called between chunks with a `Progress`; a true answer stops the search.
     """
-    allowance, number = as_budget(budget), check_seed(seed)
+    allowance, number = as_budget(budget), fresh_seed(seed)
     for name, steps in (("elapsed", elapsed), ("steps_left", 0 if steps_left is None else steps_left)):
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 0:
             raise RecipeError(f"{name} must be a whole number of at least 0, not {steps!r}")
     search = Search(model, make_recipe(algorithm), steps_left is not None, max_nodes, memory)
     cells = model.cells(state)
-    search.seed(agent_stream(np.random.SeedSequence().entropy if number is None else number, 0))  # type: ignore[arg-type]
+    search.seed(agent_stream(number, 0))
     ended = model.terminal is not None and model.terminal(cells)
     return search.plan(cells, allowance, elapsed, 0 if ended else steps_left, on_progress=on_progress)

@@ -1,4 +1,4 @@
-"""Observations as loops hand them over: alone, or with a leading axis of length one."""
+"""Observations as evaluation loops pass them: alone, or with a leading axis of length one."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from gymnasium import spaces
 from gymnasium_gsp.errors import RecipeError
 
 
-def unbatch(space: Any, observation: Any) -> tuple[Any, bool]:
+def unbatch(space: spaces.Space, observation: Any) -> tuple[Any, bool]:
     """The single observation, and whether it came with a leading axis.
 
     Raises:

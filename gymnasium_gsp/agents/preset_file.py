@@ -29,11 +29,11 @@ _KEYS = ("algorithm", "env", "options", "found")
 
 
 Value = str | int | float | Sequence[str]
-"""What a table of a preset file holds."""
+"""A value in a preset file."""
 
 
-def is_preset_file(preset: Any) -> bool:
-    """Whether a preset is a file and not a name: a path, or a text that ends as one."""
+def is_preset_file(preset: object) -> bool:
+    """Return whether a preset is a file and not a name: a path, or a text that ends as one."""
     return isinstance(preset, os.PathLike) or (isinstance(preset, str) and preset.endswith(ENDING))
 
 

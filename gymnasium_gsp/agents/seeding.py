@@ -1,8 +1,8 @@
-"""Where every stream comes from: one formula for the agent's episodes, one for the episodes of a run."""
+"""The seeds of every random stream: one formula for the agent's episodes, one for the episodes of a run."""
 
 import operator
+import secrets
 import zlib
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +13,27 @@ _AGENT = 0x61676E74  # spawn keys that keep the streams of agents and of runs ap
 _RUN = 0x72756E73
 
 
-def check_seed(seed: Any) -> int | None:
-    """A seed as an int of at least 0, or None."""
+def check_seed(seed: object) -> int | None:
+    """A seed as an int of at least 0, or None.
+
+    Raises:
+        RecipeError: if it is anything else.
+    """
     if seed is None:
         return None
     try:
-        number = operator.index(seed)
+        number = operator.index(seed)  # type: ignore[arg-type]
     except TypeError:
         number = -1
     if isinstance(seed, bool) or number < 0:
         raise RecipeError(f"a seed is a whole number of at least 0 or None, not {seed!r}")
     return number
+
+
+def fresh_seed(seed: object) -> int:
+    """A seed as an int of at least 0; a random one in place of None."""
+    number = check_seed(seed)
+    return secrets.randbits(128) if number is None else number
 
 
 def agent_stream(seed: int, episode: int) -> NDArray[np.uint64]:
@@ -32,7 +42,7 @@ def agent_stream(seed: int, episode: int) -> NDArray[np.uint64]:
 
 
 def simulator_seed(seed: int, episode: int) -> np.random.SeedSequence:
-    """Where a simulator's own random streams come from, in one episode of an agent with this seed."""
+    """The seed of a simulator's own random streams, in one episode of an agent with this seed."""
     return np.random.SeedSequence(seed, spawn_key=(_AGENT, episode, 1))
 
 

@@ -1,6 +1,6 @@
 """A planner inside the environment, for vectors of environments: one in each, asked through `VectorEnv.call`."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, SupportsFloat
 
 import gymnasium as gym
 
@@ -10,7 +10,7 @@ from gymnasium_gsp.search.recipe import Recipe
 
 
 class PlanningWrapper(gym.Wrapper, gym.utils.RecordConstructorArgs):
-    """Changes nothing about an environment, and says which action it would take.
+    """A wrapper that changes nothing about an environment, and plans on request.
 
         envs = gym.vector.AsyncVectorEnv([lambda seed=seed: PlanningWrapper(gym.make("Taxi-v4"), seed=seed) for ...])
         observations, infos = envs.reset(seed=0)
@@ -33,7 +33,7 @@ class PlanningWrapper(gym.Wrapper, gym.utils.RecordConstructorArgs):
         gym.utils.RecordConstructorArgs.__init__(self, algorithm=algorithm, **options)
         gym.Wrapper.__init__(self, env)
         self.agent: Agent = make_agent(env, algorithm, **options)
-        self._last: tuple[Any, Any] | None = None
+        self._last: tuple[object, dict[str, Any]] | None = None
         self._ended = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -43,7 +43,7 @@ class PlanningWrapper(gym.Wrapper, gym.utils.RecordConstructorArgs):
         self.agent.reset()
         return observation, info
 
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
         """Step the environment."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._last, self._ended = (observation, info), bool(terminated or truncated)

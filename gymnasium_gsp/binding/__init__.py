@@ -1,1 +1,1 @@
-"""How a planner is bound to a live environment: reading its state, simulating it, checking both."""
+"""The connection between a planner and an environment: reading its state, simulating it, checking both."""

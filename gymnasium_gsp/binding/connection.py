@@ -1,27 +1,49 @@
-"""Which way an environment is planned in: its own compiled model, its transition table, or a private simulator."""
+"""The way an environment is planned in: its own compiled model, its transition table, or a private simulator."""
 
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
 from gymnasium import spaces
 
-from gymnasium_gsp.binding.live import LiveEnv, TableEnv
-from gymnasium_gsp.binding.reading import Actions
-from gymnasium_gsp.binding.simulated import SimulatedEnv
-from gymnasium_gsp.binding.wrappers import read_layers
+from gymnasium_gsp.binding.actions import Actions
+from gymnasium_gsp.binding.binding import Binding
+from gymnasium_gsp.binding.compiled import CompiledBinding, TableBinding
+from gymnasium_gsp.binding.environment import Env, EnvironmentView
+from gymnasium_gsp.binding.private_simulator import given_simulator
+from gymnasium_gsp.binding.simulated import SimulatedBinding
+from gymnasium_gsp.binding.wrappers import sort_wrappers
 from gymnasium_gsp.errors import RecipeError
 
 
-def connect(env: Any, simulator: Any = None, **options: Any) -> LiveEnv:
-    """How an environment is read for planning.
+def connect(env: Any, simulator: Callable[[], Env] | None = None, **options: Any) -> Binding:
+    """Bind to an environment by the fastest way that it allows.
 
     Args:
         env: the environment, wrapped or not.
-        simulator: a function that returns a private environment to simulate in; it takes the place of every other way.
-        **options: of `SimulatedEnv`; any of them makes the environment a simulated one.
+        simulator: a function that returns a private environment to simulate in; it rules out the compiled ways.
+        **options: of `SimulatedBinding`; any of them rules out the compiled ways.
 
     Raises:
         RecipeError: if there is no way, with what to do.
+    """
+    view = read_environment(env)
+    given = {name: value for name, value in options.items() if value is not None}
+    if simulator is not None or given:
+        return simulate(view, simulator, **given)
+    wrappers = sort_wrappers(view)
+    if not wrappers.builders and not wrappers.unseen:
+        for kind in (CompiledBinding, TableBinding):
+            if kind.fits(view.raw):
+                return kind(view)
+    return SimulatedBinding(view, wrappers)
+
+
+def read_environment(env: Any) -> EnvironmentView:
+    """Read an environment.
+
+    Raises:
+        RecipeError: if it is none, or its actions cannot be numbered.
     """
     if isinstance(env, gym.vector.VectorEnv):
         raise RecipeError(
@@ -31,11 +53,14 @@ def connect(env: Any, simulator: Any = None, **options: Any) -> LiveEnv:
         )
     if not hasattr(env, "unwrapped") or not hasattr(env, "action_space"):
         raise RecipeError(f"an agent is bound to a Gymnasium environment, not to {env!r}")
-    if not isinstance(env.action_space, spaces.Dict):  # which an adapter may know how to list
+    if not isinstance(env.action_space, spaces.Dict):  # an adapter may be able to list those
         Actions(env.action_space)
-    wanted = {name: value for name, value in options.items() if value is not None}
-    if simulator is None and not wanted and read_layers(env).change_nothing:
-        for kind in (LiveEnv, TableEnv):
-            if kind.fits(env):
-                return kind(env)
-    return SimulatedEnv(env, simulator, **wanted)
+    return EnvironmentView(env)
+
+
+def simulate(view: EnvironmentView, simulator: Callable[[], Env] | None = None, **options: Any) -> SimulatedBinding:
+    """Bind to an environment through a private simulator; arguments and errors as for `connect`."""
+    if simulator is None:
+        return SimulatedBinding(view, sort_wrappers(view), **options)
+    given = given_simulator(simulator, view)
+    return SimulatedBinding(view, sort_wrappers(given), given.raw, **options)

@@ -1,36 +1,37 @@
-"""What makes two visits one node: full keys, compared in full, from the saved state or from the observation.
+"""Keys of states: visits with equal keys share a node.  Keys come from the saved state or from the observation.
 
-A key tells dtype, shape and bytes; minus zero is folded into zero, and NaN is refused.  Nothing is printed, rounded
-(unless asked) or hashed away: two states whose hashes collide stay two nodes.
+The key of an array holds its dtype, shape and bytes; minus zero becomes zero, and NaN is refused.  Nothing is rounded
+unless asked for, and keys are compared in full: two states with equal hashes stay two nodes.
 """
 
 import math
 import sys
 import types
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
 
+from gymnasium_gsp.binding.environment import BareEnv
 from gymnasium_gsp.errors import PlanningError, RecipeError
 
-_SAMPLE = 16  # keys by which the size of all is judged
-_BESIDE_A_KEY = 150  # bytes of its number and of its place in a dict
+_SAMPLE = 16  # keys from which the size of all is estimated
+_BESIDE_A_KEY = 150  # bytes of its number and of its entry in a dict
 _PLAIN = (int, str, bytes, bool, type(None))
-_CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
+CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
+_NO_NAN = ", which equals nothing, not even itself; correct the dynamics"
 
 
 @dataclass(frozen=True)
 class ObservationKey:
-    """Key states by what is observed.
+    """Key states by the observation.
 
     Attributes:
-        decimals: round floating-point numbers to so many decimals first, so that near states share a node; None for
-            their exact bytes.
+        decimals: number of decimals to which floating-point numbers are rounded first, so that near states share a
+            node; None for their exact bytes.
     """
 
     decimals: int | None = None
@@ -39,22 +40,22 @@ class ObservationKey:
         if self.decimals is not None and (isinstance(self.decimals, bool) or not isinstance(self.decimals, int)):
             raise RecipeError(f"decimals must be a whole number or None, not {self.decimals!r}")
 
-    def __call__(self, env: Any, observation: Any) -> Hashable:
+    def __call__(self, env: BareEnv, observation: object) -> Hashable:
         """The key of an observation."""
         return freeze(observation, self.decimals)
 
 
-def freeze(value: Any, decimals: int | None = None) -> Hashable:
-    """A hashable, immutable copy of a state or observation that equals another's exactly if both say the same.
+def freeze(value: object, decimals: int | None = None) -> Hashable:
+    """A hashable, immutable copy of a state or observation; two copies are equal if and only if the contents are.
 
     Raises:
-        PlanningError: if it holds NaN, or something whose content cannot be told.
+        PlanningError: if it holds NaN, or an object whose content cannot be read.
     """
     kind = type(value)
     if kind in _PLAIN:
         return value
     if kind is float or isinstance(value, np.floating):
-        return _freeze_float(float(value), decimals)
+        return _freeze_float(float(value), decimals)  # type: ignore[arg-type]
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
@@ -66,7 +67,7 @@ def freeze(value: Any, decimals: int | None = None) -> Hashable:
         return (kind.__name__, *(freeze(entry, decimals) for entry in value))
     if isinstance(value, set | frozenset):
         return ("set", frozenset(freeze(entry, decimals) for entry in value))
-    if isinstance(value, _CODE) or (isinstance(value, Hashable) and kind.__hash__ is not object.__hash__):
+    if isinstance(value, CODE) or (isinstance(value, Hashable) and kind.__hash__ is not object.__hash__):
         return value
     raise PlanningError(
         f"no key can be made of a {kind.__name__}: give state_key=, a function of (env, observation) that returns "
@@ -74,25 +75,25 @@ def freeze(value: Any, decimals: int | None = None) -> Hashable:
     )
 
 
-def finite(numbers: tuple[float, ...]) -> tuple[float, ...]:
-    """These numbers as a key, without the cost of `freeze`; minus zero equals zero as it is.
+def float_key(numbers: tuple[float, ...]) -> tuple[float, ...]:
+    """These numbers as a key, faster than by `freeze`; minus zero equals zero without further ado.
 
     Raises:
         PlanningError: if one is NaN.
     """
     total = sum(numbers)
     if total - total != 0.0 and any(map(math.isnan, numbers)):
-        raise PlanningError(f"the state {numbers} holds NaN, which equals nothing, not even itself; mend the dynamics")
+        raise PlanningError(f"the state {numbers} holds NaN{_NO_NAN}")
     return numbers
 
 
 def _freeze_float(number: float, decimals: int | None) -> float:
     if math.isnan(number):
-        raise PlanningError("the state or observation is NaN, which equals nothing, not even itself; mend the dynamics")
+        raise PlanningError(f"the state or observation is NaN{_NO_NAN}")
     return (number if decimals is None else round(number, decimals)) + 0.0
 
 
-def _freeze_array(array: Any, decimals: int | None) -> Hashable:
+def _freeze_array(array: np.ndarray, decimals: int | None) -> Hashable:
     if array.dtype == object:
         return ("objects", array.shape, *(freeze(entry, decimals) for entry in array.reshape(-1)))
     if array.dtype.kind == "f":
@@ -100,44 +101,36 @@ def _freeze_array(array: Any, decimals: int | None) -> Hashable:
             array = array.round(decimals)
         array = array + 0.0  # folds -0.0, and never writes to what the environment owns
         if np.isnan(array).any():
-            raise PlanningError(f"the state or observation holds NaN, which equals nothing: {array!r}")
+            raise PlanningError(f"the state or observation {array!r} holds NaN{_NO_NAN}")
     return (array.dtype.str, array.shape, array.tobytes())
 
 
-def caster(space: Any) -> Callable[[Any], Any]:
-    """A function that brings an observation into the types of its space, whoever passed it on.
+def cast_observation(space: spaces.Space, observation: Any) -> object:
+    """Bring an observation into the types of its space.
 
     A loop may turn ints into arrays and tuples into lists; one state must keep one key.
     """
-    if isinstance(space, spaces.Discrete):
-        return _cast_number
     if isinstance(space, spaces.Box | spaces.MultiDiscrete | spaces.MultiBinary):
-        return partial(_cast_array, space.dtype, space.shape)
+        return np.asarray(observation, space.dtype).reshape(space.shape)
+    if isinstance(space, spaces.Discrete):
+        return observation if type(observation) is int else int(np.asarray(observation).reshape(()))
     if isinstance(space, spaces.Dict):
-        return partial(_cast_dict, {name: caster(part) for name, part in space.spaces.items()})
+        return {name: cast_observation(part, observation[name]) for name, part in space.spaces.items()}
     if isinstance(space, spaces.Tuple):
-        return partial(_cast_tuple, [caster(part) for part in space.spaces])
-    return _cast_nothing
-
-
-def _cast_number(observation: Any) -> int:
-    return observation if type(observation) is int else int(np.asarray(observation).reshape(()))
-
-
-def _cast_array(dtype: Any, shape: Any, observation: Any) -> Any:
-    return np.asarray(observation, dtype).reshape(shape)
-
-
-def _cast_dict(parts: dict[str, Callable[[Any], Any]], observation: Any) -> Any:
-    return {name: cast(observation[name]) for name, cast in parts.items()}
-
-
-def _cast_tuple(parts: list[Callable[[Any], Any]], observation: Any) -> Any:
-    return tuple(cast(part) for cast, part in zip(parts, observation, strict=True))
-
-
-def _cast_nothing(observation: Any) -> Any:
+        return tuple(cast_observation(part, piece) for part, piece in zip(space.spaces, observation, strict=True))
     return observation
+
+
+class LegalActions(NamedTuple):
+    """The legal actions of a state.
+
+    Attributes:
+        numbers: the legal ones.
+        flags: 1.0 for each action that is legal, 0.0 for each other one.
+    """
+
+    numbers: list[int]
+    flags: list[float]
 
 
 class KeyTable:
@@ -150,7 +143,7 @@ class KeyTable:
 
     def __init__(self) -> None:
         self.numbers: dict[Hashable, int] = {}
-        self.masks: dict[int, Any] = {}
+        self.masks: dict[int, LegalActions] = {}
         self._next = 0
 
     def __len__(self) -> int:
@@ -165,7 +158,7 @@ class KeyTable:
         return known
 
     def bytes_each(self) -> int:
-        """About how many bytes one more key takes, going by those that are there."""
+        """Estimate of the memory that one more key takes, from a sample of those that are held, in bytes."""
         few = list(islice(self.numbers, _SAMPLE))
         return _BESIDE_A_KEY + sum(map(_bytes_of, few)) // max(1, len(few))
 
@@ -176,7 +169,7 @@ class KeyTable:
         self.masks = {number: mask for number, mask in self.masks.items() if number in kept}
 
 
-def _bytes_of(key: Any) -> int:
-    """The bytes of a key and what it holds; numbers that Python shares are counted again."""
+def _bytes_of(key: Hashable) -> int:
+    """Memory of a key and its contents, in bytes; numbers that Python shares are counted again."""
     inside = key if isinstance(key, tuple | frozenset) else ()
     return sys.getsizeof(key) + sum(map(_bytes_of, inside))

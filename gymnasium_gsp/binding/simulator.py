@@ -1,15 +1,15 @@
-"""A model from any Gymnasium environment: the compiled search calls back into a private sibling.
+"""A model from any Gymnasium environment: the compiled search calls back into a private simulator.
 
 A state is two cells: the number of a full key (see `keys.KeyTable`) and the steps since the root.  Zero steps mean
-that a simulation begins: the root's snapshot is loaded and what is hidden is drawn anew.  From there the sibling steps
-on with its own random stream, so nothing is cloned inside a simulation, and a playout is one callback.
+that a simulation begins: the root's snapshot is loaded and what is hidden is drawn anew.  From there the simulator
+steps on with its own random stream, so nothing is cloned inside a simulation, and a playout is one callback.
 """
 
 import ctypes
 import math
 import random
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,35 +17,28 @@ from numpy.typing import NDArray
 from gymnasium_gsp.abi.context import ContextStruct
 from gymnasium_gsp.abi.pointers import Pointer, ctypes_type
 from gymnasium_gsp.abi.signatures import FAILED, RUNNING, SIGNATURES, TERMINATED
-from gymnasium_gsp.binding.keys import KeyTable
-from gymnasium_gsp.binding.reading import Actions
-from gymnasium_gsp.binding.sibling import Sibling, check_reward, check_step
+from gymnasium_gsp.binding.actions import Actions
+from gymnasium_gsp.binding.keys import KeyTable, LegalActions
+from gymnasium_gsp.binding.private_simulator import PrivateSimulator, check_reward, check_step
 from gymnasium_gsp.errors import PlanningError
+from gymnasium_gsp.models.model import RewardBounds
 
 _MASKS_KEPT = 4096
 _Cells = ctypes.c_int64 * 2
 _read_real = ctypes.c_double.from_address
 
 
-class _Legal(NamedTuple):
-    """The legal actions of a state, and a 1.0 for each of them among zeroes for the others."""
-
-    actions: list[int]
-    flags: list[float]
-
-
 class SimulatorModel:
-    """A model whose step, legal actions and playouts are callbacks into a private sibling; see `models.model.Model`.
+    """A model whose step, legal actions and playouts are callbacks into a simulator; see `models.model.Model`.
 
     Attributes:
         keys: the numbers of the keys met so far.
-        raised: exceptions raised in a callback, until the planner raises them again.
 
     Args:
-        sibling: the private environment.
+        simulator: the private environment.
         actions: the actions, numbered.
-        key: function of an observation that returns the key of the sibling's present state.
-        mask: function of an `info` that returns which actions the sibling's present state has; None for all.
+        key: function of an observation that returns the key of the simulator's present state.
+        mask: function of an `info` that returns the legal actions of the simulator's present state; None if all are.
         reward_bounds: smallest and largest reward of one step, if known.
     """
 
@@ -55,20 +48,20 @@ class SimulatorModel:
 
     def __init__(
         self,
-        sibling: Sibling,
+        simulator: PrivateSimulator,
         actions: Actions,
-        key: Callable[[Any], Any],
-        mask: Callable[[Any], Any] | None = None,
-        reward_bounds: tuple[float, float] | None = None,
+        key: Callable[[object], Hashable],
+        mask: Callable[[object], Any] | None = None,
+        reward_bounds: RewardBounds | None = None,
     ) -> None:
-        self.sibling, self.actions, self.reward_bounds = sibling, actions.count, reward_bounds
-        self.name = type(sibling.raw).__name__
+        self.simulator, self.actions, self.reward_bounds = simulator, actions.count, reward_bounds
+        self.name = type(simulator.raw).__name__
         self.params = np.zeros(1)
         self.keys = KeyTable()
-        self.raised: list[BaseException] = []
-        self._forms = actions
+        self._raised: list[BaseException] = []
+        self._actions = actions
         self._key, self._mask = key, mask
-        self._masks_met: dict[Any, _Legal] = {}  # legal actions by mask, as reading one takes a microsecond
+        self._masks_met: dict[object, LegalActions] = {}  # legal actions by mask, as reading one takes a microsecond
         self._random = random.Random(0)
         self._bind()
 
@@ -85,10 +78,10 @@ class SimulatorModel:
 
     def _pointer(self, kind: str, function: Callable[..., Any]) -> Pointer:
         callback = ctypes_type(SIGNATURES[kind])(function)
-        return Pointer(ctypes.cast(callback, ctypes.c_void_p).value or 0, callback, needs_gil=True, raised=self.raised)
+        return Pointer(ctypes.cast(callback, ctypes.c_void_p).value or 0, callback, needs_gil=True, raised=self._raised)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the C functions and the keys of a graph that does not travel."""
+        """Everything but the C functions and the keys, whose graph is not pickled either."""
         left = {"step_pointer", "legal_pointer", "rollout_pointer", "_cells", "_context", "_flags", "_rewards", "keys"}
         return {name: value for name, value in vars(self).items() if name not in left}
 
@@ -97,8 +90,8 @@ class SimulatorModel:
         self.keys = KeyTable()
         self._bind()
 
-    def cells(self, state: Any) -> NDArray[np.int64]:
-        """Refused: a state of a simulator lives in its environment.
+    def cells(self, state: object) -> NDArray[np.int64]:
+        """Refuse: a state of a simulator exists only in its environment.
 
         Raises:
             PlanningError: always.
@@ -106,24 +99,20 @@ class SimulatorModel:
         raise PlanningError(f"{self.name} is a simulator; plan in it with an agent bound to the environment")
 
     def seed(self, seed: np.random.SeedSequence) -> None:
-        """Begin new random streams, the sibling's and that of playouts."""
+        """Begin new random streams, the simulator's and that of playouts."""
         own, playouts = seed.spawn(2)
-        self.sibling.adapter.reseed(self.sibling.raw, own)
+        self.simulator.adapter.reseed(self.simulator.raw, own)
         self._random.seed(int(playouts.generate_state(1, np.uint64)[0]))
 
-    def enter(self, observation: Any, info: Any) -> NDArray[np.int64]:
-        """The cells of the root: the sibling's present state, with what its environment last returned."""
+    def enter(self, observation: object, info: object) -> NDArray[np.int64]:
+        """The cells of the root: the simulator's present state, with this observation and info."""
         number = self.keys.number(self._key(observation))
         if self._mask is not None and number not in self.keys.masks:
             self.keys.masks[number] = self._read_mask(observation, info)
         return np.array([number, 0], np.int64)
 
-    def retain(self, numbers: Iterable[int]) -> None:
-        """Forget the keys of states that no graph holds any more."""
-        self.keys.retain(numbers)
-
-    def _read_mask(self, observation: Any, info: Any) -> _Legal:
-        """The legal actions of the sibling's present state."""
+    def _read_mask(self, observation: object, info: object) -> LegalActions:
+        """The legal actions of the simulator's present state."""
         assert self._mask is not None
         given = self._mask(info)
         named = type(given) is np.ndarray and given.dtype.kind in "bui"  # the bytes of others may be addresses
@@ -141,8 +130,8 @@ class SimulatorModel:
                 f"{self.name}: an action mask must hold a 1 (or True) for each legal action and a 0 (or False) for "
                 f"each other one, not {given!r}"
             )
-        legal = _Legal(np.flatnonzero(mask).tolist(), (mask != 0).astype(float).tolist())
-        if not legal.actions:
+        legal = LegalActions(np.flatnonzero(mask).tolist(), (mask != 0).astype(float).tolist())
+        if not legal.numbers:
             raise PlanningError(
                 f"{self.name}: the state that shows {observation!r} has no legal action and is not terminal; a state "
                 "where nothing can be done must be reached with terminated=True"
@@ -151,9 +140,9 @@ class SimulatorModel:
             self._masks_met[name] = legal
         return legal
 
-    def _advance(self, action: int) -> tuple[Any, float, bool, Any]:
-        """One step of the sibling: observation, reward, whether the simulation ends, info."""
-        answer = self.sibling.env.step(self._forms.form(action))
+    def _advance(self, action: int) -> tuple[object, float, bool, object]:
+        """One step of the simulator: observation, reward, whether the simulation ends, info."""
+        answer = self.simulator.env.step(self._actions[action])
         try:
             observation, reward, terminated, truncated, info = answer
             gain = float(reward)
@@ -175,7 +164,7 @@ class SimulatorModel:
         try:
             cells = self._cells if state == self._cells_at else self._at(state)
             if cells[1] == 0:
-                self.sibling.restore()
+                self.simulator.restore()
             observation, gain, ended, info = self._advance(action)
             place = self._rewards.get(reward)
             if place is None:
@@ -188,8 +177,8 @@ class SimulatorModel:
             if self._mask is not None and number not in self.keys.masks:
                 self.keys.masks[number] = self._read_mask(observation, info)
             return RUNNING
-        except BaseException as error:  # raised again by the front of the search
-            self.raised.append(error)
+        except BaseException as error:  # raised again by the search
+            self._raised.append(error)
             return FAILED
 
     def _legal(self, params: int, state: int, mask: int) -> int:
@@ -198,9 +187,9 @@ class SimulatorModel:
                 self._flags, self._flags_at = (ctypes.c_double * self.actions).from_address(mask), mask
             legal = self.keys.masks[self._at(state)[0]]
             self._flags[:] = legal.flags
-            return len(legal.actions)
-        except BaseException as error:  # raised again by the front of the search
-            self.raised.append(error)
+            return len(legal.numbers)
+        except BaseException as error:  # raised again by the search
+            self._raised.append(error)
             return 0
 
     def _rollout(self, params: int, context: int, state: int, rng: int) -> float:
@@ -209,8 +198,8 @@ class SimulatorModel:
                 self._context, self._context_at = ContextStruct.from_address(context), context
             block, cells = self._context, self._at(state)
             if cells[1] == 0:
-                self.sibling.restore()
-            legal = self.keys.masks[cells[0]].actions if self._mask is not None else range(self.actions)
+                self.simulator.restore()
+            legal = self.keys.masks[cells[0]].numbers if self._mask is not None else range(self.actions)
             limit, discount, draw = block.playout_steps, block.discount, self._random.random
             total, factor, steps = 0.0, 1.0, 0
             while steps < limit:
@@ -221,9 +210,9 @@ class SimulatorModel:
                 if ended:
                     break
                 if self._mask is not None:
-                    legal = self._read_mask(observation, info).actions
+                    legal = self._read_mask(observation, info).numbers
             block.extra_steps += steps
             return total
-        except BaseException as error:  # raised again by the front of the search
-            self.raised.append(error)
+        except BaseException as error:  # raised again by the search
+            self._raised.append(error)
             return math.nan

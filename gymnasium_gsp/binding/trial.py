@@ -1,14 +1,16 @@
-"""One environment put through the claims that planning in it rests on; see `check`."""
+"""The claims that planning in an environment rests on, each tried on a simulator of it; see `check`."""
 
 import random
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gymnasium_gsp.binding.keys import freeze
-from gymnasium_gsp.binding.simulated import SimulatedEnv
+from gymnasium_gsp.binding.environment import BareEnv, Env
+from gymnasium_gsp.binding.keys import cast_observation, freeze
+from gymnasium_gsp.binding.simulated import SimulatedBinding
 from gymnasium_gsp.errors import PlanningError
 
 PASSED, FAILED, WARNED, SKIPPED = "passed", "FAILED", "warning", "skipped"
@@ -20,74 +22,99 @@ _TIMED = 50  # repetitions behind a cost
 _TIMED_SECONDS = 0.5
 _ROUNDING = 1e-2  # how far a copy with native physics may drift in so many steps
 
-Finding = tuple[str, str]
-"""Outcome and note."""
+Outcome = tuple[str, str]
+"""One of PASSED, FAILED, WARNED and SKIPPED, and a note: the observation, or what to do about it."""
+
+Step = tuple[object, float, bool]
+"""One step as an environment shows it: key of the observation (or of the state), reward, terminated."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One claim.
+
+    Attributes:
+        claim: what was checked.
+        outcome: "passed", "FAILED", "warning" or "skipped".
+        note: the observation, or what to do about it, in one line.
+    """
+
+    claim: str
+    outcome: str
+    note: str = ""
 
 
 class Trial:
-    """One run through all claims.
+    """Tries every claim on one environment.
 
     Args:
-        live: the environment, connected to a simulator; it is reset and stepped.
-        seed: of resets and actions.
+        binding: the environment, bound to a simulator; it is reset and stepped.
+        seed: seed of resets and actions.
     """
 
-    def __init__(self, live: SimulatedEnv, seed: int) -> None:
-        self.live, self.env, self.seed = live, live.env, seed
-        self.sibling, self.adapter = live.sibling, live.adapter
-        self.actions = np.random.default_rng(seed)
-        self.snapshot: Any = None
-        self.observation: Any = None
-        self.info: Any = {}
+    def __init__(self, binding: SimulatedBinding, seed: int) -> None:
+        self.binding, self.env, self.raw, self.seed = binding, binding.view.env, binding.view.raw, seed
+        self.simulator, self.adapter = binding.simulator, binding.adapter
+        self.draw = np.random.default_rng(seed)
+        self.snapshot: object = None
+        self.observation: object = None
+        self.info: object = {}
         self.ended = True
 
-    def rows(self) -> Iterator[tuple[str, str, str]]:
-        """Every claim with its outcome and note; one that raises fails, and the rest is tried all the same."""
+    def rows(self) -> Iterator[Row]:
+        """Every claim with its outcome; one that raises fails, and the rest is tried all the same."""
         for claim, attempt in (
-            ("a snapshot can be taken and restored", self.restores),
-            ("the global random streams are not used", self.global_streams),
-            ("same future under the same randomness", self.same_future),
-            ("another future under other randomness", self.other_future),
-            ("the original is undisturbed", self.undisturbed),
-            ("also after a render", self.after_render),
-            ("keys are stable", self.keys),
-            ("the observation tells the saved state", self.observed),
+            ("a snapshot can be taken and restored", self.try_restoring),
+            ("the global random streams are not used", self.try_global_streams),
+            ("same future under the same randomness", self.try_same_randomness),
+            ("another future under other randomness", self.try_other_randomness),
+            ("the original is undisturbed", self.try_disturbing),
+            ("also after a render", self.try_rendering),
+            ("keys are stable", self.try_keys),
+            ("the observation tells the saved state", self.try_observations),
         ):
             try:
-                yield (claim, *attempt())
-            except Exception as error:  # whatever a third party's code raises is a finding
-                yield claim, FAILED, f"{type(error).__name__}: {error}"
+                yield Row(claim, *attempt())
+            except Exception as error:  # a third party's code may raise anything
+                yield Row(claim, FAILED, f"{type(error).__name__}: {error}")
 
-    # Playing.
+    def action(self, raw: BareEnv, info: object, choice: int = 0) -> object:
+        """A legal action, chosen by a number."""
+        if self.binding.action_mask is not None:
+            mask = self.binding.action_mask(raw)
+        else:
+            mask = info.get("action_mask") if isinstance(info, dict) else None
+        count = self.binding.actions.count
+        legal = range(count) if mask is None else np.flatnonzero(np.asarray(mask).reshape(-1))
+        return self.binding.actions[int(legal[choice % len(legal)])]
 
-    def legal(self, raw: Any, info: Any) -> Any:
-        """The legal actions, where the environment masks any."""
-        if self.live._action_mask is not None:
-            return np.flatnonzero(self.live._action_mask(raw))
-        mask = info.get("action_mask") if isinstance(info, dict) else None
-        return range(self.live.forms.count) if mask is None else np.flatnonzero(np.asarray(mask).reshape(-1))
+    def shown(self, observation: object) -> object:
+        """An observation by content, as the simulator shows it."""
+        return freeze(cast_observation(self.simulator.env.observation_space, observation))
 
-    def play(self, env: Any, choices: list[int], info: Any) -> list[Any]:
-        """What the environment shows under these choices among its legal actions, to the end of the episode."""
-        seen: list[Any] = []
+    def play(self, env: Env, choices: list[int], info: object) -> list[Step]:
+        """Step an environment by these choices among its legal actions, to the end of the episode."""
+        steps: list[Step] = []
         for choice in choices:
-            legal = self.legal(env.unwrapped, info)
-            action = self.live.action(int(legal[choice % len(legal)]))
+            action = self.action(env.unwrapped, info, choice)
             observation, reward, terminated, truncated, info = env.step(action)
             if env is self.env:
-                self.adapter.acted(action)
+                self.adapter.action_taken(action)
                 self.observation, self.info, self.ended = observation, info, bool(terminated or truncated)
-            seen.append((freeze(self.live._cast(observation)), float(reward), bool(terminated)))
+            # Where the simulator cannot show what the user's wrappers show, states are compared.
+            unseen = self.simulator.wrappers.unseen
+            content = self.adapter.full_key(env.unwrapped) if unseen else self.shown(observation)
+            steps.append((content, float(reward), bool(terminated)))
             if terminated or truncated:
                 break
-        return seen
+        return steps
 
     def choices(self, steps: int = _STEPS) -> list[int]:
-        """Random numbers to choose among legal actions by."""
-        return [int(number) for number in self.actions.integers(1 << 30, size=steps)]
+        """Random numbers by which legal actions are chosen."""
+        return self.draw.integers(1 << 30, size=steps).tolist()
 
     def start(self, steps: int = _STEPS) -> None:
-        """Play the real environment into an episode, as far as `steps` or where it goes on, and take a snapshot."""
+        """Play the real environment from reset, `steps` far or to the last state that goes on; take a snapshot."""
         for length in range(steps, -1, -1):
             self.observation, self.info = self.env.reset(seed=self.seed)
             self.adapter.begin_episode()
@@ -95,49 +122,58 @@ class Trial:
             self.play(self.env, self.choices(length), self.info)
             if not self.ended:
                 break
-        self.snapshot = self.adapter.save(self.env.unwrapped)
+        self.snapshot = self.adapter.save(self.raw)
 
-    def go(self, choices: list[int], seed: int | None) -> list[Any]:
-        """Restore the sibling, give it the stream of a seed (of the original where None), and play."""
-        if seed is not None:
-            self.adapter.reseed(self.sibling.raw, np.random.SeedSequence(seed))
-        self.adapter.load(self.sibling.raw, self.snapshot)
-        if seed is None:
-            own, other = self.adapter.stream(self.sibling.raw), self.adapter.stream(self.env.unwrapped)
-            own.bit_generator.state = other.bit_generator.state
-        return self.play(self.sibling.env, choices, self.info)
+    def restore(self, seed: int) -> None:
+        """Bring the simulator to the snapshot, with the stream of a seed."""
+        self.adapter.reseed(self.simulator.raw, np.random.SeedSequence(seed))
+        self.adapter.load(self.simulator.raw, self.snapshot)
+
+    def simulate(self, choices: list[int], seed: int) -> list[Step]:
+        """Play the simulator from the snapshot, with the stream of a seed."""
+        self.restore(seed)
+        return self.play(self.simulator.env, choices, self.info)
+
+    def foretell(self, choices: list[int]) -> list[Step]:
+        """Play the simulator from the snapshot, with the stream of the original."""
+        self.adapter.load(self.simulator.raw, self.snapshot)
+        own, original = self.adapter.generator(self.simulator.raw), self.adapter.generator(self.raw)
+        if own is not None and original is not None:
+            own.bit_generator.state = original.bit_generator.state
+        return self.play(self.simulator.env, choices, self.info)
 
     # The claims.
 
-    def restores(self) -> Finding:
+    def try_restoring(self) -> Outcome:
         for moment in range(_MOMENTS):
             self.start(2 * moment + moment % 2)
-            self.adapter.load(self.sibling.raw, self.snapshot)
-            if self.adapter.observes and self.sibling.shows_all:
-                shown = freeze(self.live._cast(self.sibling.observe()))
-                if shown != freeze(self.live._cast(self.observation)):
-                    return FAILED, "a restored snapshot shows another observation: save and load all that decides it"
-            if self.adapter.complete and self.adapter.whole(self.sibling.raw) != self.adapter.whole(self.env.unwrapped):
+            self.adapter.load(self.simulator.raw, self.snapshot)
+            comparable = self.adapter.observes and self.simulator.wrappers.observations_agree
+            if comparable and self.shown(self.simulator.observe()) != self.shown(self.observation):
+                return FAILED, "a restored snapshot shows another observation: save and load all that decides it"
+            complete = self.adapter.complete
+            if complete and self.adapter.full_key(self.simulator.raw) != self.adapter.full_key(self.raw):
                 return FAILED, "a restored snapshot is another state than the one saved: loading must undo saving"
         return PASSED, ""
 
-    def global_streams(self) -> Finding:
+    def try_global_streams(self) -> Outcome:
         before = random.getstate(), repr(np.random.get_state())
-        self.go(self.choices(), 1)
+        self.simulate(self.choices(), 1)
         if (random.getstate(), repr(np.random.get_state())) != before:
             return FAILED, "steps draw from the global random or numpy.random; draw from self.np_random instead"
         return PASSED, ""
 
-    def same_future(self) -> Finding:
+    def try_same_randomness(self) -> Outcome:
+        out_of_reach = self.adapter.generator(self.raw) is None
         for moment in range(_MOMENTS):
             self.start(2 * moment + moment % 2)
             choices = self.choices()
-            copies = [self.go(choices, 1) for _ in range(2)]
+            copies = [self.simulate(choices, 1) for _ in range(2)]
             if copies[0] != copies[1] and (self.adapter.exact or not _nearly(*copies)):
                 return FAILED, "two restored copies with one seed part ways: save all that decides the future"
-            if self.adapter.stream(self.env.unwrapped) is None and not self.adapter.deterministic:
+            if out_of_reach and not self.adapter.deterministic:
                 continue
-            foretold, real = self.go(choices, None), self.play(self.env, choices, self.info)
+            foretold, real = self.foretell(choices), self.play(self.env, choices, self.info)
             if self.ended and not real[-1][2]:  # a time limit, which the copy does not have
                 foretold = foretold[: len(real)]
             if foretold == real:
@@ -146,76 +182,70 @@ class Trial:
                 return WARNED, "the copy follows the original to rounding only; for planning that is good enough"
             apart = next((i for i, (a, b) in enumerate(zip(foretold, real, strict=False)) if a != b), len(real))
             return FAILED, f"the copy leaves the original at step {apart + 1}: the snapshot lacks what decides it"
-        if self.adapter.stream(self.env.unwrapped) is None:
-            return PASSED, "of two copies; the original's random stream is out of reach"
-        return PASSED, ""
+        return PASSED, "of two copies; the original's random stream is out of reach" if out_of_reach else ""
 
-    def other_future(self) -> Finding:
+    def try_other_randomness(self) -> Outcome:
         self.start()
         if self.adapter.deterministic:
             return PASSED, "steps draw nothing"
         choices = self.choices(40)
-        futures = {repr(self.go(choices, seed)) for seed in range(1, 9)}
+        futures = {repr(self.simulate(choices, seed)) for seed in range(1, 9)}
         if len(futures) > 1:
             return PASSED, f"{len(futures)} of 8 seeds differ"
         return PASSED, "no step drew anything in 8 trials of 40 steps"
 
-    def undisturbed(self) -> Finding:
-        before = self._state()
+    def try_disturbing(self) -> Outcome:
+        before = self._original()
         for seed in range(3):
-            self.adapter.save(self.env.unwrapped)
-            self.go(self.choices(), seed)
-        if self._state() != before:
-            return FAILED, "simulating changed the original: it shares something mutable with its sibling"
+            self.adapter.save(self.raw)
+            self.simulate(self.choices(), seed)
+        if self._original() != before:
+            return FAILED, "simulating changed the original: it shares something mutable with its simulator"
         return PASSED, ""
 
-    def _state(self) -> tuple[Any, str]:
-        raw = self.env.unwrapped
-        state = self.adapter.whole(raw) if self.adapter.complete else _content(self.adapter.save(raw))
-        stream = self.adapter.stream(raw)
-        return state, "" if stream is None else repr(stream.bit_generator.state)
+    def _original(self) -> tuple[object, str]:
+        """State and random stream of the real environment."""
+        state = self.adapter.full_key(self.raw) if self.adapter.complete else _content(self.adapter.save(self.raw))
+        generator = self.adapter.generator(self.raw)
+        return state, "" if generator is None else repr(generator.bit_generator.state)
 
-    def after_render(self) -> Finding:
+    def try_rendering(self) -> Outcome:
         if self.env.render_mode is None:
             return SKIPPED, "made without a render mode"
         self.env.render()
         self.start()
         self.env.render()
-        self.snapshot = self.adapter.save(self.env.unwrapped)
-        self.go(self.choices(), 1)
+        self.snapshot = self.adapter.save(self.raw)
+        self.simulate(self.choices(), 1)
         return PASSED, ""
 
-    def keys(self) -> Finding:
-        choices, found = self.choices(), []
+    def try_keys(self) -> Outcome:
+        choices, keys = self.choices(), []
         for _ in range(2):
-            self.go(choices, 1)
-            self.adapter.reseed(self.sibling.raw, np.random.SeedSequence(1))
-            self.adapter.load(self.sibling.raw, self.snapshot)
-            legal = self.legal(self.sibling.raw, self.info)
-            observation = self.sibling.env.step(self.live.action(int(legal[0])))[0]
-            found.append(self.live._model._key(observation))
-        if found[0] != found[1] and (self.adapter.exact or not _near(found[0], found[1])):
+            self.simulate(choices, 1)
+            self.restore(1)
+            observation = self.simulator.env.step(self.action(self.simulator.raw, self.info))[0]
+            keys.append(self.binding.key(observation))
+        if keys[0] != keys[1] and (self.adapter.exact or not _near(*keys)):
             return FAILED, "one state has two keys: give state_key=, or a state_key() that leaves clocks and copies out"
-        return PASSED, f"by {self.live.describe()['states keyed by']}"
+        return PASSED, f"by {self.binding.describe()['states keyed by']}"
 
-    def observed(self) -> Finding:
+    def try_observations(self) -> Outcome:
         if not self.adapter.complete:
             return WARNED, "states are keyed by the observation: if it does not tell the state, give state_key="
-        seen: dict[Any, set[Any]] = {}
+        states_by_observation: dict[object, set[object]] = {}
         for seed in range(_FUTURES):
-            self.adapter.reseed(self.sibling.raw, np.random.SeedSequence(seed))
-            self.adapter.load(self.sibling.raw, self.snapshot)
-            self.adapter.redraw(self.sibling.raw)
+            self.restore(seed)
+            self.adapter.redraw_hidden(self.simulator.raw)
             info = self.info
             for choice in self.choices():
-                legal = self.legal(self.sibling.raw, info)
-                action = self.live.action(int(legal[choice % len(legal)]))
-                observation, _, terminated, truncated, info = self.sibling.env.step(action)
+                action = self.action(self.simulator.raw, info, choice)
+                observation, _, terminated, truncated, info = self.simulator.env.step(action)
                 if terminated or truncated:
                     break
-                whole = self.adapter.whole(self.sibling.raw)
-                seen.setdefault(freeze(self.live._cast(observation)), set()).add(whole)
-        if any(len(states) > 1 for states in seen.values()):
+                state = self.adapter.full_key(self.simulator.raw)
+                states_by_observation.setdefault(self.shown(observation), set()).add(state)
+        if any(len(states) > 1 for states in states_by_observation.values()):
             hidden = self.adapter.hidden or (
                 "a clock, which a state_key() should leave out, or something hidden, which redraw_hidden() should "
                 "draw anew and state_key() leave out"
@@ -224,38 +254,38 @@ class Trial:
         return PASSED, ""
 
     def costs(self) -> dict[str, float]:
-        """Microseconds of a step of the sibling, and of saving, restoring and keying."""
-        raw, adapter, sibling = self.env.unwrapped, self.adapter, self.sibling
-        sibling.snapshot = self.snapshot
-        action = self.live.action(int(self.legal(raw, self.info)[0]))
-        restore = _microseconds(sibling.restore)
+        """Microseconds of a step of the simulator, and of saving, restoring and keying."""
+        adapter, simulator = self.adapter, self.simulator
+        simulator.snapshot = self.snapshot
+        action = self.action(self.raw, self.info)
 
         def step() -> None:
-            sibling.restore()
-            sibling.env.step(action)
+            simulator.restore()
+            simulator.env.step(action)
 
-        costs = {"step": max(0.0, _microseconds(step) - restore), "save": _microseconds(lambda: adapter.save(raw))}
+        restore = _microseconds(simulator.restore)
+        costs = {"step": max(0.0, _microseconds(step) - restore), "save": _microseconds(lambda: adapter.save(self.raw))}
         costs["restore"] = restore
         if adapter.complete:
-            costs["key"] = _microseconds(lambda: adapter.key(sibling.raw))
+            costs["key"] = _microseconds(lambda: adapter.state_key(simulator.raw))
         return costs
 
 
-def _content(snapshot: Any) -> Any:
-    """What a snapshot holds, where that can be told."""
+def _content(snapshot: object) -> object:
+    """The content of a snapshot, where it can be read."""
     try:
         return freeze(snapshot)
     except PlanningError:
         return None
 
 
-def _nearly(left: list[Any], right: list[Any]) -> bool:
-    """Whether two futures agree to a hundredth, which native physics may not better."""
+def _nearly(left: list[Step], right: list[Step]) -> bool:
+    """Return whether two futures agree to a hundredth; native physics may not do better."""
     return len(left) == len(right) and all(map(_near, left, right))
 
 
 def _near(left: Any, right: Any) -> bool:
-    """Whether two numbers, or two keys, agree up to rounding."""
+    """Return whether two numbers, or two keys, agree up to rounding."""
     if isinstance(left, float):
         return abs(left - right) <= _ROUNDING * max(1.0, abs(right))
     if not isinstance(left, tuple) or not isinstance(right, tuple) or len(left) != len(right):
@@ -266,8 +296,8 @@ def _near(left: Any, right: Any) -> bool:
     return all(map(_near, left, right))
 
 
-def _microseconds(call: Callable[[], Any]) -> float:
-    """The median cost of a call."""
+def _microseconds(call: Callable[[], object]) -> float:
+    """The median time of a call."""
     times: list[float] = []
     while len(times) < _TIMED and sum(times) < _TIMED_SECONDS:
         begun = time.perf_counter()

@@ -1,10 +1,12 @@
-"""What the benchmark environments share: a compiled step, snapshots without randomness, siblings, text rendering."""
+"""The parent of the benchmark environments: a compiled step, snapshots without randomness, simulators, rendering."""
 
 import copy
 import ctypes
+import inspect
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Generic, NamedTuple, SupportsInt, TypeVar
+from functools import cached_property
+from typing import Any, ClassVar, Generic, NamedTuple, SupportsInt, TypeAlias, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -19,9 +21,12 @@ from gymnasium_gsp.models.model import Transition
 
 ObsT = TypeVar("ObsT")
 
+Layout: TypeAlias = tuple[Any, ...]
+"""Everything that the MDP depends on and that is not part of the state; hashable."""
+
 
 class EnvState(NamedTuple):
-    """All that decides the future of an environment, except its random stream.
+    """Everything that decides the future of an environment, except its random stream.
 
     Attributes:
         cells: the state, as whole numbers.
@@ -33,15 +38,16 @@ class EnvState(NamedTuple):
     cells: tuple[int, ...]
     elapsed: int
     terminated: bool
-    layout: tuple[Any, ...]
+    layout: Layout
 
 
 class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
     """A Gymnasium environment whose rules are one compiled step, used by `step` and by the search alike.
 
-    A subclass sets `rules`, `draws` (values that one step takes from the random stream, whatever the state and
+    A subclass sets `rules`, `draws` (values that one step takes from the random stream, for every state and
     action), the spaces, `actions`, `horizon` and `reward_bounds` (smallest and largest reward of one step), and
-    implements `_start`, `_params`, `_layout`, `_arguments`, `_is_state`, `observe`, `transitions` and `_draw_text`.
+    implements `_start`, `_params`, `_is_state`, `observe`, `transitions` and `_draw_text`; an episode that can end also
+    `is_terminal`, a layout that is drawn at reset `_layout` and `_set_layout`.
     The horizon truncates; it is never a terminal state.
     """
 
@@ -70,7 +76,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         self._model: CompiledModel | None = None
         self._call: Callable[[int], tuple[int, float]] | None = None
 
-    # What a subclass says about itself.
+    # To be implemented by a subclass.
 
     def _start(self) -> Sequence[int]:
         """Cells of the first state; draws from `self.np_random` what is random at reset."""
@@ -80,11 +86,26 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         """The numbers that the compiled step reads, for the present layout."""
         raise NotImplementedError
 
-    def _layout(self) -> tuple[Any, ...]:
-        """Everything that the MDP depends on and that is not part of the state."""
-        raise NotImplementedError
+    def _arguments(self) -> dict[str, Any]:
+        """Constructor arguments that make this environment again; by default the attributes of the same names."""
+        names = inspect.signature(self._benchmark()).parameters
+        return {name: getattr(self, name) for name in names if name != "render_mode"}
 
-    def _set_layout(self, layout: tuple[Any, ...]) -> None:
+    @classmethod
+    def _benchmark(cls) -> type["CompiledEnv"]:
+        """The class that inherits from this one directly; a user's subclass of it may take other arguments."""
+        return cls.__mro__[cls.__mro__.index(CompiledEnv) - 1]
+
+    @cached_property
+    def _fixed_layout(self) -> Layout:
+        """The part of the layout that the constructor fixes."""
+        return self._benchmark().__name__, *self._arguments().values()
+
+    def _layout(self) -> Layout:
+        """Everything that the MDP depends on and that is not part of the state."""
+        return self._fixed_layout
+
+    def _set_layout(self, layout: Layout) -> None:
         """Take over what was drawn at another environment's reset; refuse what was fixed at construction."""
         if layout != self._layout():
             raise self._foreign_layout()
@@ -104,11 +125,11 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         raise NotImplementedError
 
     def _is_state(self, cells: Sequence[int]) -> bool:
-        """Whether these whole numbers are a state of the present layout."""
+        """Return whether these whole numbers are a state of the present layout."""
         raise NotImplementedError
 
     def is_terminal(self, cells: Sequence[int]) -> bool:
-        """Whether an episode ends on reaching this state."""
+        """Return whether an episode ends on reaching this state."""
         return False
 
     def _draw_text(self) -> str:
@@ -176,7 +197,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         return EnvState(tuple(self._cells.tolist()), self._elapsed, self._terminated, self._layout())
 
     def set_state(self, state: EnvState) -> None:
-        """Go to a state that `clone_state` gave, here or in a sibling; the random stream stays as it is.
+        """Go to a state that `clone_state` returned, here or in a simulator; the random stream stays as it is.
 
         Raises:
             ValueError: if it is no such state, or one of another layout.
@@ -192,7 +213,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         self._set_cells(state.cells, state.elapsed, state.terminated)
 
     def _is_valid(self, state: EnvState) -> bool:
-        """Whether an episode of the present layout can be in this state; from others the step would read astray."""
+        """Return whether an episode can be in this state; the step could read out of bounds in others."""
         cells = state.cells
         return (
             len(cells) == self.width
@@ -204,16 +225,12 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         )
 
     def make_simulator(self, seed: int | None = None) -> "CompiledEnv[ObsT]":
-        """A bare sibling in the same state (if there is one), without wrappers, with a random stream of its own."""
-        sibling = type(self)(**self._arguments())
-        sibling.reset(seed=seed)
+        """A bare environment like this one, in the same state (if there is one), with a random stream of its own."""
+        simulator = type(self)(**self._arguments())
+        simulator.reset(seed=seed)
         if self._started:
-            sibling.set_state(self.clone_state())
-        return sibling
-
-    def _arguments(self) -> dict[str, Any]:
-        """Constructor arguments that make this environment again."""
-        raise NotImplementedError
+            simulator.set_state(self.clone_state())
+        return simulator
 
     def compiled_model(self) -> CompiledModel:
         """The model of the present layout, for a search; the same object while the layout stays."""
@@ -239,17 +256,16 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         self._elapsed, self._terminated, self._started = elapsed, terminated, True
 
     def _forget_model(self) -> None:
-        """Say that the layout has changed."""
+        """Drop what was compiled for the last layout."""
         self._model = self._call = None
 
     def _bind(self) -> Callable[[int], tuple[int, float]]:
         """The compiled step as a Python function of the action, on this environment's own cells and stream."""
         model = self.compiled_model()
         function = ctypes_type(STEP)(model.step_pointer.address)
-        params: Any = model.params
         word, reward = ctypes.c_uint64(), ctypes.c_double()
         cells, word_at, reward_at = self._cells.ctypes.data, ctypes.addressof(word), ctypes.addressof(reward)
-        params_at = params.ctypes.data
+        params_at = model.params.ctypes.data
 
         def call(action: int) -> tuple[int, float]:
             word.value = int(self.np_random.integers(2**64, dtype=np.uint64))
@@ -259,5 +275,5 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         return call
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but compiled code, which is bound again where the environment wakes up."""
+        """Everything but compiled code, which is bound again after unpickling."""
         return {**self.__dict__, "_model": None, "_call": None}

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from itertools import product
 from math import prod
-from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -93,7 +92,6 @@ class FactoredRiverSwimEnv(CompiledEnv[NDArray[np.int64]]):
         self.draws = self.chains
         self.actions = 2**self.chains
         self.reward_bounds = (0.0, (2.0 * self.chains + 1.0) / (2.0 * self.chains))
-        self._fixed_layout = ("FactoredRiverSwim", self.length, self.chains, self.horizon)
         self.action_space = spaces.Discrete(self.actions)
         self.observation_space = spaces.MultiDiscrete([self.length] * self.chains)
 
@@ -119,16 +117,10 @@ class FactoredRiverSwimEnv(CompiledEnv[NDArray[np.int64]]):
         return 0.05, 0.6, 0.35
 
     def _own_reward(self, position: int, swims: bool) -> float:
-        """What one river pays, before the division."""
+        """The reward of one river, before the division."""
         if swims:
             return 1.0 if position == self.length - 1 else 0.0
         return 0.1 if position == 0 else 0.0
-
-    def _layout(self) -> tuple[Any, ...]:
-        return self._fixed_layout
-
-    def _arguments(self) -> dict[str, Any]:
-        return {"length": self.length, "chains": self.chains, "horizon": self.horizon}
 
     def _positions(self, cells: Sequence[int]) -> list[int]:
         return [cells[0] >> 8 * chain & 255 for chain in range(self.chains)]

@@ -1,7 +1,7 @@
 """FourRooms: find the way through doors that are elsewhere in each episode."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -9,7 +9,7 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from gymnasium_gsp.abi import RUNNING, TERMINATED, uniform
-from gymnasium_gsp.envs.compiled_env import CompiledEnv
+from gymnasium_gsp.envs.compiled_env import CompiledEnv, Layout
 from gymnasium_gsp.envs.grid import (
     check_count,
     check_horizon,
@@ -100,7 +100,6 @@ class FourRoomsEnv(CompiledEnv[NDArray[np.int64]]):
             [middle * self.side + x for x in last],
         )
         self._rooms = [y * self.side + x for y in (*first, *last) for x in (*first, *last)]
-        self._fixed_layout = ("FourRooms", self.room_size, self.slip, self.horizon)
         self._drawn: tuple[int, tuple[int, ...]] | None = None
         self._floor: frozenset[int] = frozenset()
         self._neighbours: tuple[int, ...] = ()
@@ -130,26 +129,23 @@ class FourRoomsEnv(CompiledEnv[NDArray[np.int64]]):
     def _params(self) -> NDArray[np.float64]:
         return np.array([self.slip, self._present()[0], self.horizon, *self._neighbours])
 
-    def _layout(self) -> tuple[Any, ...]:
+    def _layout(self) -> Layout:
         return *self._fixed_layout, *self._present()
 
-    def _set_layout(self, layout: tuple[Any, ...]) -> None:
+    def _set_layout(self, layout: Layout) -> None:
         fixed, drawn = layout[:-2], layout[-2:]
         if fixed != self._fixed_layout or (drawn != self._drawn and not self._can_be_drawn(*drawn)):
             raise self._foreign_layout()
         self._lay_out(*drawn)
 
-    def _can_be_drawn(self, goal: Any, doors: Any) -> bool:
-        """Whether a reset may draw this goal and these doors."""
+    def _can_be_drawn(self, goal: int, doors: object) -> bool:
+        """Return whether a reset may draw this goal and these doors."""
         return (
             goal in self._rooms
             and isinstance(doors, tuple)
             and len(doors) == len(self._wall_pieces)
             and all(door in piece for door, piece in zip(doors, self._wall_pieces, strict=True))
         )
-
-    def _arguments(self) -> dict[str, Any]:
-        return {"room_size": self.room_size, "slip": self.slip, "horizon": self.horizon}
 
     def observe(self, cells: Sequence[int]) -> NDArray[np.int64]:
         """Places of the agent, the goal and the four doors."""
@@ -160,7 +156,7 @@ class FourRoomsEnv(CompiledEnv[NDArray[np.int64]]):
         return cells[0] in self._floor
 
     def is_terminal(self, cells: Sequence[int]) -> bool:
-        """Whether the agent is at the goal."""
+        """Return whether the agent is at the goal."""
         return cells[0] == self._present()[0]
 
     def transitions(self, cells: Sequence[int], action: int) -> list[Transition]:

@@ -1,7 +1,6 @@
 """FrozenLake: cross a slippery lake without falling into a hole."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -69,7 +68,6 @@ class FrozenLakeEnv(CompiledEnv[int]):
         self.horizon = check_horizon(horizon)
         self._tiles = "".join(self.desc)
         self._neighbours = neighbours(len(self.desc[0]), len(self.desc))
-        self._fixed_layout = ("FrozenLake", self.desc, self.slip, self.horizon)
         self.action_space = spaces.Discrete(4)
         self.observation_space = spaces.Discrete(len(self._tiles))  # type: ignore[assignment]
 
@@ -81,12 +79,6 @@ class FrozenLakeEnv(CompiledEnv[int]):
         table = [(kind, *self._neighbours[4 * place : 4 * place + 4]) for place, kind in enumerate(kinds)]
         return np.concatenate(([self.slip], *table))
 
-    def _layout(self) -> tuple[Any, ...]:
-        return self._fixed_layout
-
-    def _arguments(self) -> dict[str, Any]:
-        return {"desc": self.desc, "slip": self.slip, "horizon": self.horizon}
-
     def observe(self, cells: Sequence[int]) -> int:
         """The agent's place, row * columns + column."""
         return int(cells[0])
@@ -95,7 +87,7 @@ class FrozenLakeEnv(CompiledEnv[int]):
         return 0 <= cells[0] < len(self._tiles)
 
     def is_terminal(self, cells: Sequence[int]) -> bool:
-        """Whether the place is a hole or the goal."""
+        """Return whether the place is a hole or the goal."""
         return self._tiles[cells[0]] in "HG"
 
     def transitions(self, cells: Sequence[int], action: int) -> list[Transition]:

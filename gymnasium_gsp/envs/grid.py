@@ -1,4 +1,4 @@
-"""What the grid worlds share: moving on a grid, reading and drawing maps, and checks of constructor arguments."""
+"""Parts of the grid worlds: moving on a grid, reading and drawing maps, and checks of constructor arguments."""
 
 import operator
 from collections.abc import Collection, Sequence
@@ -10,7 +10,7 @@ from numba import njit
 @njit
 def slipped(u, slip, action):
     """The direction in which the agent goes: turned left if u < slip, turned right if u < 2 slip, else as intended."""
-    # Without branches: the processor cannot guess which way chance will turn, and each wrong guess costs a step.
+    # Without branches: the processor cannot predict a random turn, and each misprediction costs a step's time.
     turn = int(u < slip) + int(u < 2.0 * slip)
     return (action + turn + (turn >> 1)) & 3
 
@@ -22,7 +22,7 @@ def slip_law(action: int, slip: float) -> list[tuple[float, int]]:
 
 
 def neighbours(columns: int, rows: int, walls: Collection[int] = ()) -> tuple[int, ...]:
-    """Where each direction leads from each place: entry 4 * place + direction, with 0 left, 1 down, 2 right, 3 up.
+    """The neighbour of each place in each direction: entry 4 * place + direction, with 0 left, 1 down, 2 right, 3 up.
 
     A place is row * columns + column, rows counted downwards.  At the border or a wall the agent stays.
     """

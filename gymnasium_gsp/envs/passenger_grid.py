@@ -94,7 +94,7 @@ class PassengerGridEnv(CompiledEnv[NDArray[np.int64]]):
     ) -> None:
         super().__init__(render_mode)
         self.columns = check_count("width", width, largest=LARGEST_SIDE)
-        self.rows = check_count("height", height, largest=LARGEST_SIDE)
+        self.rows = self.height = check_count("height", height, largest=LARGEST_SIDE)
         self.start = check_cell("start", start, self.columns, self.rows)
         self.goal = check_cell("goal", goal, self.columns, self.rows)
         self.passengers = self._check_passengers(passengers)
@@ -105,7 +105,6 @@ class PassengerGridEnv(CompiledEnv[NDArray[np.int64]]):
         self._goal = self._place(self.goal)
         self._bits = {self._place(cell): 1 << index for index, cell in enumerate(self.passengers)}
         self._neighbours = neighbours(self.columns, self.rows)
-        self._fixed_layout = ("PassengerGrid", *self._arguments().values())
         self.action_space = spaces.Discrete(4)
         self.observation_space = spaces.MultiDiscrete([self.columns, self.rows, 2 ** len(self.passengers)])
 
@@ -133,19 +132,9 @@ class PassengerGridEnv(CompiledEnv[NDArray[np.int64]]):
         ]
         return np.concatenate(([self._places, self._goal, self.slip], *table))
 
-    def _layout(self) -> tuple[Any, ...]:
-        return self._fixed_layout
-
     def _arguments(self) -> dict[str, Any]:
-        return {
-            "width": self.columns,
-            "height": self.rows,
-            "start": self.start,
-            "goal": self.goal,
-            "passengers": self.passengers,
-            "slip": self.slip,
-            "horizon": self.horizon,
-        }
+        # The attribute `width` is the number of cells in a state.
+        return {**super()._arguments(), "width": self.columns, "height": self.rows}
 
     def observe(self, cells: Sequence[int]) -> NDArray[np.int64]:
         """x, y and the mask of passengers on board."""
@@ -158,7 +147,7 @@ class PassengerGridEnv(CompiledEnv[NDArray[np.int64]]):
         return 0 <= mask < 1 << len(self.passengers) and not waiting_here
 
     def is_terminal(self, cells: Sequence[int]) -> bool:
-        """Whether the agent is at the goal."""
+        """Return whether the agent is at the goal."""
         return cells[0] % self._places == self._goal
 
     def transitions(self, cells: Sequence[int], action: int) -> list[Transition]:

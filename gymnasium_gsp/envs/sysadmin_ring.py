@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from itertools import product
 from math import prod
-from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -86,7 +85,6 @@ class SysAdminRingEnv(CompiledEnv[NDArray[np.int8]]):
         self.horizon = check_horizon(horizon)
         self.draws = self.machines
         self.actions = self.machines + 1
-        self._fixed_layout = ("SysAdminRing", self.machines, self.horizon)
         self.action_space = spaces.Discrete(self.actions)
         self.observation_space = spaces.MultiBinary(self.machines)
 
@@ -95,12 +93,6 @@ class SysAdminRingEnv(CompiledEnv[NDArray[np.int8]]):
 
     def _params(self) -> NDArray[np.float64]:
         return np.array([self.machines, *RUNNING_PROBABILITY])
-
-    def _layout(self) -> tuple[Any, ...]:
-        return self._fixed_layout
-
-    def _arguments(self) -> dict[str, Any]:
-        return {"machines": self.machines, "horizon": self.horizon}
 
     def _bits(self, cells: Sequence[int]) -> list[int]:
         return [cells[0] >> i & 1 for i in range(self.machines)]

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact.dynamic_programming import HorizonValues
+from gymnasium_gsp.models.model import Cells
 
 
 @dataclass(frozen=True)
@@ -20,12 +20,14 @@ class CrossDepthGap:
         largest: Delta_cross, the largest gap; 0 without states.
     """
 
-    gaps: dict[tuple[int, ...], float]
-    bounds: dict[tuple[int, ...], float]
+    gaps: dict[Cells, float]
+    bounds: dict[Cells, float]
     largest: float
 
 
-def cross_depth_gap(truth: HorizonValues, visited: Mapping[Any, Iterable[int]]) -> CrossDepthGap:
+def cross_depth_gap(
+    truth: HorizonValues, visited: Mapping[Cells, Iterable[int]] | Mapping[int, Iterable[int]]
+) -> CrossDepthGap:
     """The cross-depth gap (eq. cross_depth_gap_ of the paper) of the states that a search visited.
 
     Args:
@@ -51,7 +53,7 @@ def cross_depth_gap(truth: HorizonValues, visited: Mapping[Any, Iterable[int]]) 
     return CrossDepthGap(gaps, bounds, max(gaps.values(), default=0.0))
 
 
-def _value(truth: HorizonValues, key: tuple[int, ...], depth: int) -> float:
+def _value(truth: HorizonValues, key: Cells, depth: int) -> float:
     """V(s, h), 0 where the process has ended."""
     space, model = truth.space, truth.space.model
     cells = key

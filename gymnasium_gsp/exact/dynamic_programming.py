@@ -2,18 +2,17 @@
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact.state_space import LIMIT, LeafValue, StateSpace, enumerate_model
-from gymnasium_gsp.models.model import Model
+from gymnasium_gsp.models.model import Cells, Model
 
-Policy = NDArray[Any] | Sequence[Any] | Callable[[tuple[int, ...]], Any]
+Policy = ArrayLike | Callable[[Cells], ArrayLike]
 """An action per state, a distribution over actions per state, or a function of the cells that gives either."""
 
 
@@ -37,11 +36,11 @@ class HorizonValues:
         """Number of steps."""
         return len(self.values) - 1
 
-    def value(self, state: Any, depth: int = 0) -> float:
+    def value(self, state: ArrayLike, depth: int = 0) -> float:
         """V(s, h); 0 where the process has ended."""
         return self.space.pick(self.values[depth], state)
 
-    def q_values(self, state: Any, depth: int = 0) -> NDArray[np.float64]:
+    def q_values(self, state: ArrayLike, depth: int = 0) -> NDArray[np.float64]:
         """Q(s, h, a) for each action; minus infinity for those that the state lacks."""
         if not 0 <= depth < self.horizon:
             raise RecipeError(f"there are no actions at depth {depth}; allowed: 0 .. {self.horizon - 1}")
@@ -66,11 +65,11 @@ class StationaryValues:
     error_bound: float
     iterations: int
 
-    def value(self, state: Any) -> float:
+    def value(self, state: ArrayLike) -> float:
         """V(s); 0 where the process has ended."""
         return self.space.pick(self.values, state)
 
-    def q_values(self, state: Any) -> NDArray[np.float64]:
+    def q_values(self, state: ArrayLike) -> NDArray[np.float64]:
         """Q(s, a) for each action; minus infinity for those that the state lacks."""
         return self.space.q_values(self.values, self.discount)[self.space.number(state)]
 
@@ -94,7 +93,7 @@ def backward_induction(
 
 def truncated_value(
     model: Model,
-    root: Any,
+    root: ArrayLike,
     horizon: int,
     discount: float = 1.0,
     leaf_value: LeafValue = None,

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import gymnasium as gym
 from gymnasium.wrappers import TimeLimit
@@ -15,6 +15,9 @@ from gymnasium_gsp.exact.dynamic_programming import truncated_value
 from gymnasium_gsp.exact.four_rooms import four_rooms_average, goal_values
 from gymnasium_gsp.exact.state_space import LIMIT
 from gymnasium_gsp.exact.sysadmin import sysadmin_values
+
+Env: TypeAlias = gym.Env[Any, Any]
+"""An environment with any observations and actions."""
 
 DATA = Path(__file__).with_name("optima.json")
 COMMAND = "python -m gymnasium_gsp.exact --write"
@@ -42,7 +45,7 @@ def shipped_optima() -> dict[str, float]:
     return dict(json.loads(DATA.read_text())["optima"])
 
 
-def optimum(env: gym.Env[Any, Any], limit: int = LIMIT) -> float:
+def optimum(env: Env, limit: int = LIMIT) -> float:
     """The undiscounted optimum of an environment: the best expected return of an episode, from its reset on.
 
     Where a reset draws a layout, this is the mean over all layouts.  Time limits are kept; other wrappers are not
@@ -63,7 +66,7 @@ def optimum(env: gym.Env[Any, Any], limit: int = LIMIT) -> float:
     return _compute(env, limit)
 
 
-def episode_optimum(env: gym.Env[Any, Any], limit: int = LIMIT) -> float:
+def episode_optimum(env: Env, limit: int = LIMIT) -> float:
     """The best expected return of what is left of this episode, from the present state on, in the present layout.
 
     Arguments and errors as for `optimum`.  Called right after a reset, it is the optimum of the layout just drawn.
@@ -101,7 +104,7 @@ def write(rows: list[Recomputed]) -> None:
     shipped_optima.cache_clear()
 
 
-def _core(env: gym.Env[Any, Any]) -> Any:
+def _core(env: Env) -> Any:
     """The environment without wrappers, if it can say what its rules are."""
     core = env.unwrapped
     if not all(hasattr(core, name) for name in ("compiled_model", "clone_state", "make_simulator", "horizon")):
@@ -113,7 +116,7 @@ def _core(env: gym.Env[Any, Any]) -> Any:
     return core
 
 
-def _time_limit(env: gym.Env[Any, Any]) -> int:
+def _time_limit(env: Env) -> int:
     """Steps until truncation: the environment's own horizon, or the shortest time limit around it."""
     steps = int(_core(env).horizon)
     while isinstance(env, gym.Wrapper):
@@ -123,7 +126,7 @@ def _time_limit(env: gym.Env[Any, Any]) -> int:
     return steps
 
 
-def _compute(env: gym.Env[Any, Any], limit: int) -> float:
+def _compute(env: Env, limit: int) -> float:
     core, steps = _core(env), _time_limit(env)
     fresh = core.make_simulator(seed=0)
     fresh.reset(seed=0)

@@ -1,4 +1,4 @@
-"""What a graph keyed by state alone tends to, where states are met at several depths.
+"""The limits of values in a graph keyed by state alone, where states are met at several depths.
 
 Both limits are for a fixed policy, which says how often each action is taken: the mixture of the truncated values (the
 Proposition "Cross-depth merging can introduce irreducible bias"), and the fixed point of the backup itself.
@@ -18,7 +18,7 @@ MOST_SWEEPS = 100_000
 
 
 def visits_by_depth(space: StateSpace, policy: Policy, horizon: int) -> NDArray[np.float64]:
-    """How often a trajectory from the root meets each state at each depth, on average; shape (horizon + 1, states)."""
+    """The mean number of visits of a trajectory to each state at each depth; shape (horizon + 1, states)."""
     taken = policy_matrix(space, policy).reshape(-1)[space.row] * space.probability
     origin = space.row // space.model.actions
     visits = np.zeros((horizon + 1, len(space)))

@@ -4,22 +4,21 @@ import math
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gymnasium_gsp.abi.pointers import ctypes_type
 from gymnasium_gsp.abi.signatures import LEGAL
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.models.model import Model, Transition
+from gymnasium_gsp.models.model import Cells, Model, Transition
 
 _ELSEWHERE = "(rings of machines and four rooms have oracles of their own, see gymnasium_gsp.exact)"
 
 LIMIT = 200_000
 """States that `enumerate_model` takes in before it gives up: about a minute of work, and some hundred megabytes."""
 
-LeafValue = float | Sequence[float] | NDArray[np.float64] | Callable[[tuple[int, ...]], float] | None
+LeafValue = float | Sequence[float] | NDArray[np.float64] | Callable[[Cells], float] | None
 """V_0: one number for all states, one per state in the order of `StateSpace.states`, a function of the cells, or 0."""
 
 
@@ -50,16 +49,16 @@ class StateSpace:
     legal: NDArray[np.bool_]
     horizon: int | None
     ended: bool
-    _numbers: dict[tuple[int, ...], int] = field(repr=False)
+    _numbers: dict[Cells, int] = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.states)
 
-    def __contains__(self, cells: tuple[int, ...]) -> bool:
+    def __contains__(self, cells: Cells) -> bool:
         return tuple(cells) in self._numbers
 
-    def number(self, state: Any) -> int:
-        """Where a state stands in `states`.
+    def number(self, state: ArrayLike) -> int:
+        """The index of a state in `states`.
 
         Raises:
             RecipeError: if it cannot be reached from the root, or the process has ended there.
@@ -72,7 +71,7 @@ class StateSpace:
             )
         return self._numbers[cells]
 
-    def pick(self, values: NDArray[np.float64], state: Any) -> float:
+    def pick(self, values: NDArray[np.float64], state: ArrayLike) -> float:
         """The value of a state; 0 where the process has ended.
 
         Raises:
@@ -110,7 +109,7 @@ class StateSpace:
         return np.zeros(1) if self.ended else np.broadcast_to(values, (len(self),)).copy()
 
 
-def enumerate_model(model: Model, root: Any, horizon: int | None = None, limit: int = LIMIT) -> StateSpace:
+def enumerate_model(model: Model, root: ArrayLike, horizon: int | None = None, limit: int = LIMIT) -> StateSpace:
     """All states that the process can reach from `root`, breadth first.
 
     Cells are the full state, so a clock cell makes a state of its own of each step; such a model needs a `horizon`.
@@ -138,9 +137,9 @@ def enumerate_model(model: Model, root: Any, horizon: int | None = None, limit: 
 
 
 class _Enumeration:
-    """What is known while states are being met."""
+    """The states met so far, and the laws of those that are expanded."""
 
-    def __init__(self, model: Model, start: tuple[int, ...], limit: int) -> None:
+    def __init__(self, model: Model, start: Cells, limit: int) -> None:
         self.model, self.limit = model, limit
         self.numbers = {start: 0}
         self.states = [start]
@@ -150,16 +149,16 @@ class _Enumeration:
         self.legal: list[list[bool]] = []
 
     def expand(self, horizon: float) -> None:
-        """Ask for the law of state after state, in the order in which they are met."""
+        """Read the law of every state, in the order in which they are met."""
         number = 0
         while number < len(self.states) and self.distance[number] < horizon:
             mask = legal_actions(self.model, self.states[number])
             self.legal.append(mask)
-            self.reward.append([self._ask(number, action) if mask[action] else 0.0 for action in range(len(mask))])
+            self.reward.append([self._add(number, action) if mask[action] else 0.0 for action in range(len(mask))])
             number += 1
 
-    def _ask(self, number: int, action: int) -> float:
-        """Take in the law of one action in one state; its expected reward."""
+    def _add(self, number: int, action: int) -> float:
+        """Add the law of one action in one state; return its expected reward."""
         cells = self.states[number]
         total = expected = 0.0
         for probability, after, reward, terminated in self._law(cells, action):
@@ -180,7 +179,7 @@ class _Enumeration:
             )
         return expected
 
-    def _law(self, cells: tuple[int, ...], action: int) -> Sequence[Transition]:
+    def _law(self, cells: Cells, action: int) -> Sequence[Transition]:
         assert self.model.law is not None
         try:
             return self.model.law(cells, action)
@@ -189,7 +188,7 @@ class _Enumeration:
                 f"{self.model.name} gives no law for state {cells}, action {action}: {error} {_ELSEWHERE}"
             ) from error
 
-    def _number(self, cells: tuple[int, ...], origin: int) -> int:
+    def _number(self, cells: Cells, origin: int) -> int:
         number = self.numbers.get(cells)
         if number is None:
             number = self.numbers[cells] = len(self.states)
@@ -226,12 +225,12 @@ class _Enumeration:
 
 
 def has_ended(model: Model, cells: Sequence[int]) -> bool:
-    """Whether the model says that the process has ended in a state."""
+    """Return whether the model says that the process has ended in a state."""
     return model.terminal is not None and bool(model.terminal(model.cells(cells)))
 
 
 def legal_actions(model: Model, cells: Sequence[int]) -> list[bool]:
-    """Which actions a state has.
+    """Flag the legal actions of a state.
 
     Raises:
         RecipeError: if it has none.

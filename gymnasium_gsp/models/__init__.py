@@ -1,1 +1,1 @@
-"""What a planner may ask of the world: models with a compiled step, from tables, or read from a live environment."""
+"""Models to plan in: the protocol, models with a compiled step, and models from transition tables."""

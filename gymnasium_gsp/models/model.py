@@ -56,7 +56,6 @@ class Model(Protocol):
         terminal: function of a state's cells, true where the process has ended.
         keys: the table of a simulator's states; None if the cells themselves identify a state.
         needs_gil: whether a call runs Python code.
-        raised: exceptions raised by Python code behind the pointers, until the planner raises them again.
     """
 
     @property
@@ -87,8 +86,6 @@ class Model(Protocol):
     def keys(self) -> StateKeys | None: ...
     @property
     def needs_gil(self) -> bool: ...
-    @property
-    def raised(self) -> list[BaseException]: ...
 
     def cells(self, state: ArrayLike) -> NDArray[np.int64]:
         """Convert a state to cells, shape (width,).

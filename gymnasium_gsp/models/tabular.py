@@ -35,7 +35,7 @@ Table = Mapping[int, Mapping[int, Sequence[Outcome]]] | Sequence[Sequence[Sequen
 
 
 def tabular_rules(params, state, action, rng, reward):
-    """One step by table lookup.  Draws one value; the last outcome of a row catches the rounding of their sum."""
+    """One step by table lookup.  Draws one value; the last outcome of a row absorbs the rounding of the sums."""
     u = uniform(rng)
     states, actions = int(params[0]), int(params[1])
     if state[0] < 0 or state[0] >= states or action < 0 or action >= actions:
@@ -43,7 +43,7 @@ def tabular_rules(params, state, action, rng, reward):
     row = _HEADER + state[0] * actions + action
     first = int(params[row])
     at = first
-    # To count all sums that the draw has passed, not to stop at the first, spares a branch that chance decides.
+    # Counting all sums below the draw avoids a branch that the processor cannot predict.
     for record in range(first, int(params[row + 1]) - _RECORD, _RECORD):
         at += _RECORD * int(u >= params[record])
     state[0] = int(params[at + 1])
@@ -101,7 +101,7 @@ def tabular_model_from_arrays(
     Args:
         transitions: probabilities, of shape (states, actions, states).
         rewards: rewards, of shape (states, actions) or (states, actions, states).
-        terminated: bool, of shape (states,) if entering a state ends the process whatever led there, or
+        terminated: bool, of shape (states,) if entering a state always ends the process, or
             (states, actions, states); nothing ends it where absent.
         name: how errors and descriptions call the model.
 
@@ -167,7 +167,7 @@ def _read_outcome(outcome: Any, state: int, action: int, states: int) -> tuple[i
 
 
 def _check(outcomes: _Outcomes, states: int, actions: int) -> None:
-    """Refuse what is no distribution, or a reward that is no number."""
+    """Refuse rows that are no distribution, and rewards that are no finite number."""
 
     def where(row: int) -> str:
         return f"state {row // actions}, action {row % actions}"
@@ -210,7 +210,7 @@ def _merge(outcomes: _Outcomes) -> _Outcomes:
 
 
 def _terminal_states(outcomes: _Outcomes, states: int, actions: int) -> NDArray[np.bool_]:
-    """Which states are absorbing copies of an end: they return to themselves, and whatever enters them terminates.
+    """Flag the absorbing copies of an end: states that return to themselves and whose every entry terminates.
 
     To be entered by ends alone is not enough: tables that name the start as the state after an end look like that.
     """

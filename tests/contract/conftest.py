@@ -54,6 +54,17 @@ def entry(request):
     return request.param
 
 
+@pytest.fixture(autouse=True)
+def preset_for_entry(request):
+    """Skip a preset in an environment that it has no settings for."""
+    names = set(request.fixturenames)
+    for pair in {"settings", "trial_settings"} & names if "entry" in names else ():
+        name, preset = request.getfixturevalue(pair)
+        entry = request.getfixturevalue("entry")
+        if preset is not None and entry.name not in gsp.ALGORITHMS[name].presets[preset]:
+            pytest.skip(f"{preset} has no settings for {entry.name}")
+
+
 @pytest.fixture
 def env(entry):
     """A registered environment after reset(seed=1), as `gym.make` wraps it."""

@@ -4,7 +4,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-NAMES = ["FrozenLake", "PassengerGrid", "FactoredRiverSwim", "SysAdminRing", "FourRooms"]
+from gymnasium_gsp.envs import BENCHMARKS
+
+NAMES = [entry.name for entry in BENCHMARKS]
 
 SENSELESS = [
     *[

@@ -114,7 +114,7 @@ def test_registration_is_idempotent(entry):
 
 @pytest.mark.parametrize("changed", [False, True], ids=["default", "changed"])
 def test_spec_survives_json(entry, changed):
-    made = gym.make(entry.id, **(OTHER_ARGUMENTS[entry.name] if changed else {}))
+    made = gym.make(entry.id, **(OTHER_ARGUMENTS.get(entry.name, {"horizon": 9}) if changed else {}))
     again = gym.make(EnvSpec.from_json(made.spec.to_json()))
     made.reset(seed=1)
     again.reset(seed=1)

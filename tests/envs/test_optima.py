@@ -42,9 +42,7 @@ def optimal_return(env):
 @pytest.mark.parametrize(
     ("name", "arguments", "optimum"),
     [
-        ("FrozenLake", {}, OPTIMUM["FrozenLake"]),
-        ("PassengerGrid", {}, OPTIMUM["PassengerGrid"]),
-        ("FactoredRiverSwim", {}, OPTIMUM["FactoredRiverSwim"]),
+        *[(name, {}, best) for name, best in OPTIMUM.items() if name not in ("SysAdminRing", "FourRooms")],
         ("FactoredRiverSwim", {"length": 5}, 6.7074713667),
     ],
 )

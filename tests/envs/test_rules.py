@@ -14,6 +14,7 @@ from numba import njit
 from scipy.stats import binom
 
 from gymnasium_gsp.abi import signatures as abi
+from gymnasium_gsp.abi.memory import address
 from gymnasium_gsp.abi.pointers import ctypes_type
 
 GOLDEN_RATIO_INVERSE = pow(0x9E3779B97F4A7C15, -1, 2**64)
@@ -101,11 +102,11 @@ def sample(function, params, cells, action, rng, states, rewards, statuses):
         states[i] = cells
         statuses[i] = abi.call_step(
             function,
-            abi.address(params, 0),
-            abi.address(states.reshape(-1), i * len(cells)),
+            address(params, 0),
+            address(states.reshape(-1), i * len(cells)),
             action,
-            abi.address(rng, 0),
-            abi.address(rewards, i),
+            address(rng, 0),
+            address(rewards, i),
         )
 
 

@@ -7,6 +7,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.envs.compiled_env import EnvState
 
 OTHER_LAYOUTS = [
@@ -18,8 +19,7 @@ OTHER_LAYOUTS = [
     ("SysAdminRing", {"machines": 19}),
     ("FourRooms", {"room_size": 4}),
     ("FourRooms", {"slip": 0.2}),
-    *[(name, {"horizon": 7}) for name in ("FrozenLake", "PassengerGrid", "FactoredRiverSwim", "SysAdminRing")],
-    ("FourRooms", {"horizon": 7}),
+    *[(entry.name, {"horizon": 7}) for entry in BENCHMARKS],
 ]
 
 

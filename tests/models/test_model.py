@@ -19,7 +19,7 @@ def simulator(env, **options):
     env = gym.wrappers.TimeLimit(env, 9)
     agent = gsp.make_agent(env, "uct", budget=2, seed=0, **options)
     observation, info = env.reset(seed=0)
-    return agent._live.root(observation, info).model
+    return agent._binding.root(observation, info).model
 
 
 MODELS = {
@@ -39,7 +39,7 @@ def test_every_model_keeps_the_protocol(name):
     assert model.needs_gil == ("simulator" in name)
     assert (model.keys is not None) == (model.rollout_pointer is not None) == ("simulator" in name)
     assert (model.legal_pointer is not None) == (name == "masked simulator")
-    assert model.raised == []
+    assert model.step_pointer.raised == []
     assert 1 <= model.key_size <= model.width
 
 

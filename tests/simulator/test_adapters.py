@@ -57,15 +57,15 @@ FAMILIES = [
 def test_a_restored_sibling_goes_on_as_the_original_under_the_same_randomness(make):
     env = make()
     agent = gsp.make_agent(env, "uct", budget=3, seed=0, simulator=None, state_key=gsp.ObservationKey())
-    sibling, adapter = agent._live.sibling, agent._live.adapter
+    simulator, adapter = agent._binding.simulator, agent._binding.adapter
     actions = np.random.default_rng(0)
     env.reset(seed=4)
     for _ in range(6):
-        sibling.snapshot = adapter.save(env.unwrapped)
-        adapter.load(sibling.raw, sibling.snapshot)
-        sibling.raw.np_random.bit_generator.state = env.unwrapped.np_random.bit_generator.state
+        simulator.snapshot = adapter.save(env.unwrapped)
+        adapter.load(simulator.raw, simulator.snapshot)
+        simulator.raw.np_random.bit_generator.state = env.unwrapped.np_random.bit_generator.state
         action = int(actions.integers(env.action_space.n))
-        mine, theirs = sibling.env.step(action), env.step(action)
+        mine, theirs = simulator.env.step(action), env.step(action)
         assert repr(mine[:4]) == repr(theirs[:4])
         if theirs[2] or theirs[3]:
             break
@@ -75,13 +75,13 @@ def test_the_hole_card_is_drawn_anew_and_never_keyed():
     env = gym.make("Blackjack-v1")
     agent = gsp.make_agent(env, "uct", budget=3, seed=0)
     env.reset(seed=0)
-    live = agent._live
-    live.sibling.snapshot = live.adapter.save(env.unwrapped)
+    live = agent._binding
+    live.simulator.snapshot = live.adapter.save(env.unwrapped)
     cards, keys = set(), set()
     for _ in range(200):
-        live.sibling.restore()
-        cards.add(live.sibling.raw.dealer[1])
-        keys.add(live.adapter.key(live.sibling.raw))
+        live.simulator.restore()
+        cards.add(live.simulator.raw.dealer[1])
+        keys.add(live.adapter.state_key(live.simulator.raw))
     assert cards == set(range(1, 11))
     assert len(keys) == 1
 
@@ -90,12 +90,12 @@ def test_the_taxis_passenger_makes_up_his_mind_anew():
     env = gym.make("Taxi-v4", fickle_passenger=True)
     agent = gsp.make_agent(env, "uct", budget=3, seed=0)
     env.reset(seed=0)
-    live = agent._live
-    live.sibling.snapshot = live.adapter.save(env.unwrapped)
+    live = agent._binding
+    live.simulator.snapshot = live.adapter.save(env.unwrapped)
     minds = []
     for _ in range(300):
-        live.sibling.restore()
-        minds.append(live.sibling.raw.fickle_step)
+        live.simulator.restore()
+        minds.append(live.simulator.raw.fickle_step)
     assert 40 < sum(minds) < 150  # of 300 with probability 0.3
 
 
@@ -103,10 +103,10 @@ def test_a_generator_in_a_sub_object_is_the_siblings_own():
     env = Diary()
     agent = gsp.make_agent(gym.wrappers.TimeLimit(env, 9), "uct", budget=3, seed=0)
     env.reset(seed=0)
-    live = agent._live
-    live.adapter.load(live.sibling.raw, live.adapter.save(env))
-    assert live.sibling.raw.road.generator is live.sibling.raw.np_random
-    assert live.sibling.raw.road.generator is not env.np_random
+    live = agent._binding
+    live.adapter.load(live.simulator.raw, live.adapter.save(env))
+    assert live.simulator.raw.road.generator is live.simulator.raw.np_random
+    assert live.simulator.raw.road.generator is not env.np_random
 
 
 def test_functions_and_the_environment_itself_may_be_variables():
@@ -114,9 +114,9 @@ def test_functions_and_the_environment_itself_may_be_variables():
     env.bonus, env.me = (lambda position: position), env
     agent = gsp.make_agent(gym.wrappers.TimeLimit(env, 9), "uct", budget=20, seed=0)
     assert agent.describe()["adapter"].startswith("instance variables")
-    wrapped = agent._live.env
+    wrapped = agent._binding.view.env
     assert agent.act(*wrapped.reset(seed=0)) in (0, 1)
-    assert agent._live.sibling.raw.me is agent._live.sibling.raw
+    assert agent._binding.simulator.raw.me is agent._binding.simulator.raw
     env.peek = lambda: env.position
     assert choose(env).name.startswith("replay")
 
@@ -140,9 +140,9 @@ def test_replay_without_a_clock_is_told_of_new_episodes_by_reset():
 
 def test_arguments_of_a_constructor_are_read_off_its_attributes():
     env = gym.wrappers.TimeLimit(NativeCorridor(length=9, slip=0.25), 12)
-    sibling = gsp.make_agent(env, "uct")._live.sibling
-    assert (sibling.raw.length, sibling.raw.slip) == (9, 0.25)
-    assert "length=9" in sibling.origin
+    simulator = gsp.make_agent(env, "uct")._binding.simulator
+    assert (simulator.raw.length, simulator.raw.slip) == (9, 0.25)
+    assert "length=9" in simulator.origin
 
 
 def test_no_family_is_imported_before_it_is_used():

@@ -42,6 +42,7 @@ def outcomes(env, **options):
         lambda: gym.wrappers.TimeLimit(Uncopyable(), 30),
         lambda: gym.wrappers.TimeLimit(Masked(), 30),
         lambda: gym.wrappers.TimeLimit(Timed(), 30),
+        lambda: gym.wrappers.FrameStackObservation(gym.make("CartPole-v1"), 3),
         Card,
     ],
 )
@@ -95,11 +96,11 @@ def test_a_shared_object_is_found(monkeypatch):
             super().load(env, snapshot)
             self.original.s = 0
 
-        def prepare(self, sibling, env):
-            super().prepare(sibling, env)
+        def prepare(self, simulator, env):
+            super().prepare(simulator, env)
             Sharing.original = env
 
-    monkeypatch.setattr(adapters, "ADAPTERS", [Sharing])
+    monkeypatch.setattr(adapters, "_adapters", [Sharing])
     found, _ = outcomes("Taxi-v4")
     assert "FAILED" in found.values()
 

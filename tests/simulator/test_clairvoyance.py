@@ -40,13 +40,13 @@ class LeakyBlackjack(Blackjack):
         super().load(env, snapshot[0])
         env.np_random.bit_generator.state = snapshot[1]
 
-    def redraw(self, env):
+    def redraw_hidden(self, env):
         pass
 
 
 @pytest.fixture
 def leak(monkeypatch):
-    monkeypatch.setattr(adapters, "ADAPTERS", [Leaky, LeakyBlackjack, *adapters.ADAPTERS])
+    monkeypatch.setattr(adapters, "_adapters", [Leaky, LeakyBlackjack, *adapters.all_adapters()])
 
 
 def above(returns, best):

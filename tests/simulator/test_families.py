@@ -102,8 +102,18 @@ def test_a_simulator_stays_spared_of_observing(package, env_id, name):
     env = registered(package, env_id)
     agent = gsp.make_agent(env, "uct", budget=gsp.Budget(model_steps=3), seed=0)
     agent.act(*env.reset(seed=0))
-    assert "adapters" in type(getattr(agent._live.sibling.raw, name)).__module__
+    assert "adapters" in type(getattr(agent._binding.simulator.raw, name)).__module__
     assert "adapters" not in type(getattr(env.unwrapped, name)).__module__
+
+
+@needs("minigrid")
+@pytest.mark.parametrize("name", ["ImgObsWrapper", "FullyObsWrapper", "FlatObsWrapper"])
+def test_wrappers_of_a_spared_observation_do_no_harm(name):
+    wrappers = importlib.import_module("minigrid.wrappers")
+    env = getattr(wrappers, name)(registered("minigrid", "MiniGrid-Empty-5x5-v0"))
+    agent = gsp.make_agent(env, "uct", budget=9, seed=0)
+    assert env.action_space.contains(agent.act(*env.reset(seed=0)))
+    assert gsp.check_snapshot(env).passed
 
 
 @needs("pyRDDLGym")
@@ -120,7 +130,7 @@ def test_a_lander_gets_the_originals_moon():
     agent = gsp.make_agent(env, "uct", budget=2, seed=0)
     for seed in (1, 2):
         agent.act(*env.reset(seed=seed))
-        ours, theirs = agent._live.sibling.raw.sky_polys, env.unwrapped.sky_polys
+        ours, theirs = agent._binding.simulator.raw.sky_polys, env.unwrapped.sky_polys
         assert [polygon[:2] for polygon in ours] == [polygon[:2] for polygon in theirs]
 
 

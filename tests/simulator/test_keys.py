@@ -7,7 +7,7 @@ from gymnasium import spaces
 from simulator.toys import Corridor
 
 import gymnasium_gsp as gsp
-from gymnasium_gsp.binding.keys import KeyTable, caster, finite, freeze
+from gymnasium_gsp.binding.keys import KeyTable, cast_observation, float_key, freeze
 
 
 def test_large_arrays_that_differ_in_one_cell_have_different_keys():
@@ -71,8 +71,8 @@ def test_nan_is_refused(value):
 
 def test_nan_among_plain_numbers_is_refused():
     with pytest.raises(gsp.PlanningError, match="NaN"):
-        finite((1.0, float("nan")))
-    assert finite((1.0, float("inf"))) == (1.0, float("inf"))
+        float_key((1.0, float("nan")))
+    assert float_key((1.0, float("inf"))) == (1.0, float("inf"))
 
 
 def test_a_thing_without_content_is_refused():
@@ -129,7 +129,7 @@ def test_a_number_is_never_given_twice():
     ],
 )
 def test_a_loop_may_change_the_types_of_an_observation(space, told, shown):
-    assert freeze(caster(space)(told)) == freeze(caster(space)(shown))
+    assert freeze(cast_observation(space, told)) == freeze(cast_observation(space, shown))
 
 
 def test_the_users_own_key_merges_what_it_says():

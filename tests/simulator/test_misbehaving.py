@@ -38,7 +38,7 @@ def test_what_goes_wrong_in_a_simulation_comes_out_of_it(how, error, says):
     assert agent.result is None
     assert env.unwrapped.position == 0
     assert repr(env.unwrapped.np_random.bit_generator.state) == before
-    agent._live.sibling.raw.where = -1
+    agent._binding.simulator.raw.where = -1
     env.unwrapped.where = -1
     assert agent.act(observation) in (0, 1)
     assert agent.result.simulations == 30

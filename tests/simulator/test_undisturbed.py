@@ -76,7 +76,7 @@ def test_a_planner_does_not_draw_what_the_environment_draws():
     env = gym.make("Taxi-v4", is_rainy=True)
     agent = gsp.make_agent(env, "uct", budget=1, seed=0, simulator=lambda: TaxiEnv(is_rainy=True))
     agent.plan(*env.reset(seed=0))
-    own = agent._live.sibling.raw.np_random.bit_generator.state["state"]
+    own = agent._binding.simulator.raw.np_random.bit_generator.state["state"]
     assert own["inc"] != env.unwrapped.np_random.bit_generator.state["state"]["inc"]
 
 
@@ -85,7 +85,7 @@ def test_no_environment_hangs_on_the_graph():
     agent = gsp.make_agent(env, "gs-power-uct", budget=100, seed=0)
     agent.act(*env.reset(seed=0))
     search = agent._search
-    found, queue = set(), [search.store, search._keys]
+    found, queue = set(), [search.store, search.model.keys]
     while queue:
         thing = queue.pop()
         if id(thing) in found or isinstance(thing, type):
@@ -103,14 +103,14 @@ def test_a_long_episode_keeps_to_its_cap():
     for _ in range(199):
         observation, *_, info = env.step(agent.act(observation, info))
         assert agent.result.graph_size <= 500
-        assert len(agent._search._keys) <= 2 * 500 + 4096 + 400
+        assert len(agent._search.model.keys) <= 2 * 500 + 4096 + 400
 
 
 def test_the_memory_of_keys_is_part_of_the_bound():
     env = MAKERS["classic_control"]()
     agent = gsp.make_agent(env, "gs-power-uct", budget=gsp.Budget(model_steps=3000), seed=0, memory=1 << 18)
     agent.act(*env.reset(seed=0))
-    keys = agent._search._keys
+    keys = agent._search.model.keys
     assert agent.result.graph_size * (agent._search.store.bytes_per_node + keys.bytes_each()) <= 1 << 18
     assert 4 * 24 < keys.bytes_each() < 1000  # four floats
 
@@ -120,8 +120,8 @@ def test_keys_are_dropped_with_the_graph():
     agent = gsp.make_agent(env, "uct", budget=50, seed=0)
     for seed in range(3):
         agent.act(*env.reset(seed=seed))
-        assert len(agent._search._keys) <= 51 * 30
-    keys = agent._search._keys
+        assert len(agent._search.model.keys) <= 51 * 30
+    keys = agent._search.model.keys
     agent._search.begin_episode()
     agent.act(*env.reset(seed=9))
     assert len(keys) <= agent.result.model_steps + 1

@@ -277,10 +277,10 @@ def test_constants_changed_after_the_environment_was_made_are_planned_with():
     agent = gsp.make_agent(env, "uct", budget=20, seed=0)
     result = agent.plan(*env.reset(seed=0))
     assert result.q_values[0] == result.q_values[1]
-    assert agent._live.sibling.raw.force_mag == 0.0
+    assert agent._binding.simulator.raw.force_mag == 0.0
     env.unwrapped.force_mag = 10.0
     agent.plan(*env.reset(seed=0))
-    assert agent._live.sibling.raw.force_mag == 10.0
+    assert agent._binding.simulator.raw.force_mag == 10.0
 
 
 def test_a_table_is_not_believed_where_a_subclass_steps_otherwise():

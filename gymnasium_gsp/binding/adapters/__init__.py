@@ -1,46 +1,69 @@
-"""How each family of environments is saved and restored; one file a family, asked in this order."""
+"""The adapters by which families of environments are saved and restored; one file a family.
 
-from typing import Any
+Every module of this folder is found by itself.  Other packages bring adapters of their own through `register_adapter`
+or the entry-point group ENTRY_POINTS; these are asked before ours.
+"""
+
+import importlib
+import importlib.metadata
+import pkgutil
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TypeVar
 
 import gymnasium as gym
 
 from gymnasium_gsp.binding.adapters.adapter import Adapter
-from gymnasium_gsp.binding.adapters.ale import Atari
-from gymnasium_gsp.binding.adapters.box2d import LunarLander
-from gymnasium_gsp.binding.adapters.classic_control import ClassicControl
-from gymnasium_gsp.binding.adapters.generic import Generic
-from gymnasium_gsp.binding.adapters.highway import Highway
-from gymnasium_gsp.binding.adapters.minigrid import MiniGrid
-from gymnasium_gsp.binding.adapters.mujoco import MuJoCo
-from gymnasium_gsp.binding.adapters.native import Native
-from gymnasium_gsp.binding.adapters.rddl import RDDL
-from gymnasium_gsp.binding.adapters.replay import Replay
-from gymnasium_gsp.binding.adapters.toy_text import Blackjack, ToyText
+from gymnasium_gsp.binding.environment import BareEnv
 from gymnasium_gsp.errors import RecipeError
 
-ADAPTERS: list[type[Adapter]] = [
-    Native,
-    ToyText,
-    Blackjack,
-    ClassicControl,
-    MuJoCo,
-    LunarLander,
-    Atari,
-    MiniGrid,
-    Highway,
-    RDDL,
-    Generic,
-    Replay,
-]
+ENTRY_POINTS = "gymnasium_gsp.adapters"
+
+Loaded = TypeVar("Loaded")
+
+_adapters: list[type[Adapter]] = []  # in the order in which they are asked; filled at first use
 
 
-def choose(env: Any) -> Adapter:
-    """The first adapter that fits a bare environment.
+def all_adapters() -> list[type[Adapter]]:
+    """Every adapter in the order in which they are asked: registered ones, those of other packages, ours."""
+    if not _adapters:
+        _adapters.extend(sorted(_own_adapters(), key=lambda kind: -kind.priority))
+        _adapters[:0] = _installed_adapters()
+    return _adapters
+
+
+def register_adapter(adapter_class: type[Adapter], before: type[Adapter] | None = None) -> type[Adapter]:
+    """Add an adapter for a family of environments.
+
+    Args:
+        adapter_class: a subclass of `Adapter`.  A class that is registered again moves to its new place.
+        before: the adapter to be asked directly after this one; None to ask this one before all others.
+
+    Returns:
+        The class, so that this serves as a decorator.
+
+    Raises:
+        RecipeError: if it is no adapter, or `before` is not registered.
+    """
+    _check(adapter_class)
+    order = all_adapters()
+    if before is adapter_class or (before is not None and before not in order):
+        names = ", ".join(kind.__name__ for kind in order if kind is not adapter_class)
+        raise RecipeError(f"before must be another registered adapter, not {before!r}; registered are {names}")
+    if adapter_class in order:
+        order.remove(adapter_class)
+    order.insert(0 if before is None else order.index(before), adapter_class)
+    return adapter_class
+
+
+def choose(env: BareEnv) -> Adapter:
+    """Make the first adapter that fits a bare environment.
 
     Raises:
         RecipeError: if there is none, with what to do.
     """
-    for kind in ADAPTERS:
+    for kind in all_adapters():
         if kind.fits(env):
             return kind()
     name = type(env).__name__
@@ -48,6 +71,49 @@ def choose(env: Any) -> Adapter:
         raise RecipeError(
             f"{name} is an EzPickle environment: a copy of it is silently a new one in its start state, so nothing can "
             "be planned in it as it is. Give it clone_state() and set_state(state) (a state without the random "
-            "stream), or write an adapter (gymnasium_gsp.binding.adapters) and put it first in ADAPTERS"
+            "stream), or write an adapter and pass it to gymnasium_gsp.register_adapter"
         )
     raise RecipeError(f"no adapter fits {name}; give it clone_state() and set_state(state)")
+
+
+def _own_adapters() -> Iterator[type[Adapter]]:
+    """The adapters defined in the modules of this folder."""
+    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
+        loaded = _load(module.name, partial(importlib.import_module, module.name))
+        for kind in () if loaded is None else vars(loaded).values():
+            is_adapter = isinstance(kind, type) and issubclass(kind, Adapter) and kind is not Adapter
+            if is_adapter and kind.__module__ == module.name:
+                yield kind
+
+
+def _installed_adapters() -> Iterator[type[Adapter]]:
+    """The adapters that other packages declare as entry points."""
+    for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
+        kind = _load(f"the entry point {entry.name} = {entry.value}", partial(_load_entry, entry))
+        if kind is not None:
+            yield kind
+
+
+def _load_entry(entry: importlib.metadata.EntryPoint) -> type[Adapter]:
+    return _check(entry.load())
+
+
+def _load(name: str, load: Callable[[], Loaded]) -> Loaded | None:
+    """The adapter or module, or None after a warning if it cannot be loaded."""
+    try:
+        return load()
+    except Exception as error:  # a third party's code may raise anything; planning elsewhere must go on
+        message = f"an adapter is left out, as {name} cannot be loaded: {type(error).__name__}: {error}"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+        return None
+
+
+def _check(kind: object) -> type[Adapter]:
+    """Refuse what is no usable adapter."""
+    if not isinstance(kind, type) or not issubclass(kind, Adapter):
+        raise RecipeError(f"an adapter is a subclass of gymnasium_gsp.Adapter, not {kind!r}")
+    missing = [name for name in ("fits", "save", "load") if getattr(kind, name) is getattr(Adapter, name)]
+    missing += [] if hasattr(kind, "name") else ["name"]
+    if missing:
+        raise RecipeError(f"the adapter {kind.__name__} lacks {', '.join(missing)}")
+    return kind

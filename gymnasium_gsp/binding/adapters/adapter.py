@@ -1,122 +1,143 @@
-"""What an adapter answers: how one family of environments is saved, restored, keyed and given other randomness."""
+"""The interface of an adapter: saving, restoring, keying and reseeding the environments of one family."""
 
 from collections.abc import Hashable
 from typing import Any, ClassVar
 
 import numpy as np
 
-_CONSTANT = (bool, int, float, str)
+from gymnasium_gsp.binding.environment import BareEnv, Env
+
+FIRST, FAMILY, ANY_PYTHON, LAST = 30, 20, 10, 0
+"""Priorities: an environment's own methods, one family, what can be pickled, the last resort."""
 
 
 class Adapter:
-    """How one family of environments is saved and restored; one object for each simulator.
+    """Saves and restores the environments of one family; there is one object for each simulator.
 
     Every method takes a bare environment (`unwrapped`) of the family.  A snapshot holds no random stream and no
-    object that a later step could change.  To support a family, override `fits`, `save` and `load`, and what else
-    differs from the answers here.
+    object that a later step could change.  To support a family, set `name`, override `fits`, `save`, `load` and
+    `state_key`, and whatever else differs from the answers here; then register the class, see
+    `adapters.register_adapter`.
 
     Attributes:
-        name: how descriptions and reports call it.
-        note: what a user should know, in one line.
-        hidden: what the saved state holds that a player cannot know, and what is done about it.
-        complete: whether `key` tells the whole state, so that states need no observation to be told apart.
-        observes: whether `observe` can be asked.
-        outermost: whether `observe` answers as the rebuilt wrappers show it, not as the bare environment does.
-        exact: whether a restored sibling follows the original to the last bit.
-        deterministic: whether a step never draws; where true, a reseeded copy need not depart from the original.
+        name: name in descriptions and reports.
+        priority: adapters of higher priority are asked first whether they fit.
+        note: one line for the user.
+        hidden: the part of the saved state that a player cannot know, and what is done about it.
+        complete: whether `state_key` identifies the whole state; if not, states are keyed by the observation.
+        observes: whether `observe` is implemented.
+        observes_wrapped: whether `observe` answers as the rebuilt wrappers show it, not as the bare environment does.
+        exact: whether a restored simulator follows the original to the last bit.
+        deterministic: whether a step never draws random numbers.
     """
 
     name: ClassVar[str]
+    priority: ClassVar[int] = FAMILY
     note: str = ""
     hidden: str = ""
     complete: bool = True
     observes: bool = False
-    outermost: bool = False
+    observes_wrapped: bool = False
     exact: bool = True
     deterministic: bool = False
 
     @classmethod
-    def fits(cls, env: Any) -> bool:
-        """Whether this adapter serves the environment, told by module or attributes; imports nothing."""
+    def fits(cls, env: BareEnv) -> bool:
+        """Return whether this adapter serves the environment, judged by module or attributes; imports nothing."""
         raise NotImplementedError
 
-    def sibling(self, env: Any, seed: int) -> Any:
-        """A bare private environment of the same kind, or None to have it made from its spec or class."""
+    def make_simulator(self, env: BareEnv, seed: int) -> Env | None:
+        """A private environment of the same kind, or None to have it made from the spec or the class."""
         return None
 
-    def actions(self, env: Any) -> list[Any] | None:
-        """Every action as `step` wants it, where the action space alone cannot be enumerated; else None."""
+    def actions(self, env: BareEnv) -> list[Any] | None:
+        """Every action as `step` takes it, where the action space cannot be enumerated; else None."""
         return None
 
-    def blind(self, env: Any) -> None:
-        """Spare a sibling what only its observations need; asked where nobody reads them."""
+    def skip_observations(self, simulator: BareEnv) -> None:
+        """Stop a simulator from computing observations; called if they are not used and `observes` is false."""
 
-    def prepare(self, sibling: Any, env: Any) -> None:
-        """Share with a new sibling (its rebuilt wrappers around it) what the original's constructor drew or made."""
+    def prepare(self, simulator: Env, env: BareEnv) -> None:
+        """Give a new simulator (with its rebuilt wrappers) what the original's constructor drew or made."""
 
-    def save(self, env: Any) -> Any:
+    def save(self, env: BareEnv) -> Any:
         """A snapshot of the state, without the random stream."""
         raise NotImplementedError
 
-    def load(self, env: Any, snapshot: Any) -> None:
-        """Go to a snapshot; the random stream stays where it is."""
+    def load(self, env: BareEnv, snapshot: Any) -> None:
+        """Restore a snapshot; the random stream stays where it is."""
         raise NotImplementedError
 
-    def redraw(self, env: Any) -> None:
-        """Draw anew, from the environment's own stream, what the state holds and no observation tells."""
+    def redraw_hidden(self, env: BareEnv) -> None:
+        """Draw the hidden part of the state anew, from the environment's own stream."""
 
-    def key(self, env: Any) -> Hashable:
-        """The identity of the present state, without clocks and hidden parts; asked only where `complete`."""
+    def state_key(self, env: BareEnv) -> Hashable:
+        """The identity of the present state, without clocks and hidden parts; called only if `complete`."""
         raise NotImplementedError
 
-    def whole(self, env: Any) -> Hashable:
-        """The identity of the present state with its hidden parts; asked only where `complete`."""
-        return self.key(env)
+    def full_key(self, env: BareEnv) -> Hashable:
+        """The identity of the present state with its hidden parts; called only if `complete`."""
+        return self.state_key(env)
 
-    def observe(self, env: Any) -> Any:
-        """The observation of the present state; asked only where `observes`."""
+    def observe(self, env: BareEnv) -> object:
+        """The observation of the present state; called only if `observes`."""
         raise NotImplementedError
 
-    def is_reset(self, env: Any) -> bool:
-        """Whether there is a state to save."""
+    def is_reset(self, env: BareEnv) -> bool:
+        """Return whether there is a state to save."""
         return True
 
-    def has_ended(self, env: Any) -> bool:
-        """Whether the state is known to be one where the episode has terminated."""
+    def has_ended(self, env: BareEnv) -> bool:
+        """Return whether the episode is known to have terminated in the present state."""
         return False
 
-    def clock(self, env: Any) -> int | None:
+    def elapsed_steps(self, env: BareEnv) -> int | None:
         """Steps since reset, if the environment counts them itself."""
         return None
 
-    def limit(self, env: Any) -> int | None:
+    def time_limit(self, env: BareEnv) -> int | None:
         """Steps after which the environment itself ends an episode, if it does."""
         return None
 
-    def follow(self, elapsed: int | None) -> None:
-        """Told at each decision how many steps the real episode is old, where that is known."""
+    def check_history(self, elapsed: int | None) -> None:
+        """Compare the steps since reset, where known, with the actions taken; called at each decision."""
 
-    def acted(self, action: Any) -> None:
-        """Told of every action that the agent has chosen for the real environment."""
+    def action_taken(self, action: object) -> None:
+        """Record an action that the agent has chosen for the real environment."""
 
     def begin_episode(self) -> None:
-        """Told when the agent knows that a new episode has begun."""
+        """Forget the actions taken; called when the agent knows that a new episode has begun."""
 
-    def stream(self, env: Any) -> Any:
+    def generator(self, env: BareEnv) -> np.random.Generator | None:
         """The generator that steps draw from; None where it is out of reach."""
         return env.np_random
 
-    def reseed(self, env: Any, seed: np.random.SeedSequence) -> None:
+    def reseed(self, env: BareEnv, seed: np.random.SeedSequence) -> None:
         """Begin another random stream, in place, so that sub-objects that share the generator follow."""
-        restart(self.stream(env), seed)
+        reseed_generator(self.generator(env), seed)
 
 
-def constants(env: Any) -> dict[str, Any]:
-    """The numbers and words that an environment holds, which its user may have changed since it was made."""
-    return {name: value for name, value in vars(env).items() if type(value) in _CONSTANT and name != "render_mode"}
+def constants(env: BareEnv) -> dict[str, object]:
+    """The numbers and texts that an environment holds; its user may have changed them since it was made."""
+    return {
+        name: value
+        for name, value in vars(env).items()
+        if type(value) in (bool, int, float, str) and name != "render_mode"
+    }
 
 
-def restart(generator: Any, seed: np.random.SeedSequence) -> None:
-    """Let a generator begin the stream of this seed; whoever holds the generator follows."""
-    stream = generator.bit_generator
+def reseed_generator(generator: np.random.Generator | None, seed: np.random.SeedSequence) -> None:
+    """Make a generator begin the stream of this seed; every object that holds the generator follows."""
+    assert generator is not None
+    stream: Any = generator.bit_generator
     stream.state = type(stream)(seed).state
+
+
+class NoObservation:
+    """Stands in for a method that computes an observation; a class, so that it can be pickled."""
+
+    def __init__(self, answer: object = None) -> None:
+        self._answer = answer
+
+    def __call__(self, *arguments: object) -> object:
+        return self._answer

@@ -1,10 +1,11 @@
-"""Atari games of the Arcade Learning Environment: the emulator's state, in an emulator of the sibling's own."""
+"""Atari games of the Arcade Learning Environment: the emulator's state, in an emulator of the simulator's own."""
 
 from typing import Any, ClassVar
 
 import numpy as np
 
-from gymnasium_gsp.binding.adapters.adapter import Adapter
+from gymnasium_gsp.binding.adapters.adapter import Adapter, NoObservation
+from gymnasium_gsp.binding.environment import BareEnv
 
 
 class Atari(Adapter):
@@ -18,34 +19,27 @@ class Atari(Adapter):
     note = "with sticky actions the first frame may repeat another action than the real one would"
 
     @classmethod
-    def fits(cls, env: Any) -> bool:
+    def fits(cls, env: BareEnv) -> bool:
         return type(env).__module__.startswith("ale_py.") and hasattr(env, "ale")
 
-    def save(self, env: Any) -> Any:
+    def save(self, env: BareEnv) -> Any:
         return env.ale.cloneState(include_rng=False)
 
-    def load(self, env: Any, snapshot: Any) -> None:
+    def load(self, env: BareEnv, snapshot: Any) -> None:
         env.ale.restoreState(snapshot)
 
-    def key(self, env: Any) -> bytes:
+    def state_key(self, env: BareEnv) -> bytes:
         return bytes(env.ale.getRAM())
 
-    def blind(self, env: Any) -> None:
-        env._get_obs = _Nothing()
+    def skip_observations(self, simulator: BareEnv) -> None:
+        simulator._get_obs = NoObservation()
 
-    def has_ended(self, env: Any) -> bool:
+    def has_ended(self, env: BareEnv) -> bool:
         return bool(env.ale.game_over())
 
-    def stream(self, env: Any) -> None:
+    def generator(self, env: BareEnv) -> None:
         return None
 
-    def reseed(self, env: Any, seed: np.random.SeedSequence) -> None:
+    def reseed(self, env: BareEnv, seed: np.random.SeedSequence) -> None:
         # The emulator's stream can only be set by loading the game anew; the next restore brings the state back.
         env.reset(seed=int(seed.generate_state(1, np.uint32)[0] >> 1))
-
-
-class _Nothing:
-    """In place of a method that reads the screen; a class, so that it can be pickled."""
-
-    def __call__(self) -> None:
-        return None

@@ -1,11 +1,13 @@
 """Gymnasium's classic control family: a vector `state`, and steps that never draw."""
 
+from collections.abc import Hashable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from gymnasium_gsp.binding.adapters.adapter import Adapter, constants
-from gymnasium_gsp.binding.keys import finite
+from gymnasium_gsp.binding.environment import BareEnv
+from gymnasium_gsp.binding.keys import float_key
 
 _BESIDE = ("steps_beyond_terminated", "last_u")
 
@@ -18,38 +20,38 @@ class ClassicControl(Adapter):
     deterministic = True
 
     def __init__(self) -> None:
-        self._constants: Any = None  # those that the sibling has
+        self._loaded: object = None  # the constants that the simulator has
 
     @classmethod
-    def fits(cls, env: Any) -> bool:
+    def fits(cls, env: BareEnv) -> bool:
         return type(env).__module__.startswith("gymnasium.envs.classic_control.")
 
-    def save(self, env: Any) -> Any:
+    def save(self, env: BareEnv) -> Any:
         beside = {name: getattr(env, name) for name in _BESIDE if hasattr(env, name)}
         return np.array(env.state), beside, constants(env)
 
-    def load(self, env: Any, snapshot: Any) -> None:
+    def load(self, env: BareEnv, snapshot: Any) -> None:
         state, beside, physics = snapshot
-        if physics is not self._constants:  # once a decision
-            vars(env).update(physics)
-            self._constants = physics
+        if physics is not self._loaded:  # once a decision
+            env.__dict__.update(physics)
+            self._loaded = physics
         env.state = state.copy()
-        vars(env).update(beside)
+        env.__dict__.update(beside)
 
-    def key(self, env: Any) -> Any:
+    def state_key(self, env: BareEnv) -> Hashable:
         state = env.state
-        return finite(tuple(state.tolist() if isinstance(state, np.ndarray) else map(float, state)))
+        return float_key(tuple(state.tolist() if isinstance(state, np.ndarray) else map(float, state)))
 
-    def observe(self, env: Any) -> Any:
+    def observe(self, env: BareEnv) -> object:
         for name in ("_get_obs", "_get_ob"):
             if hasattr(env, name):
                 return getattr(env, name)()
         return np.array(env.state, dtype=np.float32)
 
-    def is_reset(self, env: Any) -> bool:
+    def is_reset(self, env: BareEnv) -> bool:
         return getattr(env, "state", None) is not None
 
-    def has_ended(self, env: Any) -> bool:
+    def has_ended(self, env: BareEnv) -> bool:
         if getattr(env, "steps_beyond_terminated", None) is not None:
             return True
         if hasattr(env, "_terminal"):

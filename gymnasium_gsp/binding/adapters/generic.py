@@ -3,14 +3,15 @@
 import io
 import pickle
 import random
-import types
+from collections.abc import Hashable
 from typing import Any, ClassVar, NamedTuple
 
 import gymnasium as gym
 import numpy as np
 
-from gymnasium_gsp.binding.adapters.adapter import Adapter, restart
-from gymnasium_gsp.binding.keys import freeze
+from gymnasium_gsp.binding.adapters.adapter import ANY_PYTHON, Adapter, reseed_generator
+from gymnasium_gsp.binding.environment import BareEnv, Env
+from gymnasium_gsp.binding.keys import CODE, freeze
 from gymnasium_gsp.errors import RecipeError
 
 NOT_STATE = frozenset(
@@ -21,88 +22,90 @@ NOT_STATE = frozenset(
 _DRAWING = ("pygame", "matplotlib", "moviepy", "pyglet", "cv2", "PIL", "tkinter", "OpenGL")
 _STREAMS = (np.random.Generator, np.random.RandomState, random.Random)
 _PLAIN = (int, float, str, bytes, bool, type(None), list, dict, tuple, np.ndarray)
-_CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
+
+Stream = np.random.Generator | np.random.RandomState | random.Random
+Reference = tuple[str, int, str]  # what stands in a pickle for an object: kind, position, type
 
 
-def _draws(value: Any) -> bool:
-    """Whether a value belongs to a drawing library."""
+def _draws(value: object) -> bool:
+    """Return whether a value belongs to a drawing library."""
     return type(value).__module__.partition(".")[0] in _DRAWING
 
 
 class _Saver(pickle.Pickler):
-    """Pickles data alone: streams and code are named by their place, the environment by itself, drawings left out."""
+    """Pickles data alone: streams, code and the environment itself are referred to, drawings left out."""
 
-    def __init__(self, file: Any, env: Any) -> None:
+    def __init__(self, file: io.BytesIO, env: BareEnv) -> None:
         super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
         self._env = env
-        self._streams: list[Any] = [vars(env).get("_np_random")]
-        self.code: list[Any] = []
+        self._streams: list[object] = [vars(env).get("_np_random")]
+        self.code: list[object] = []
 
-    def persistent_id(self, value: Any) -> Any:
+    def persistent_id(self, value: Any) -> Reference | None:
         if isinstance(value, _PLAIN):
             return None
         if isinstance(value, _STREAMS):
-            return ("stream", _place(self._streams, value), type(value).__name__)
-        if isinstance(value, _CODE):
+            return ("stream", _position(self._streams, value), type(value).__name__)
+        if isinstance(value, CODE):
             cells = getattr(value, "__closure__", None) or ()
             if any(isinstance(cell.cell_contents, gym.Env) for cell in cells):
                 raise pickle.PicklingError(f"{value!r} holds the environment itself")
-            return ("code", _place(self.code, value), "")
+            return ("code", _position(self.code, value), "")
         if value is self._env:
             return ("env", 0, "")
         return ("drawing", 0, "") if _draws(value) else None
 
 
-def _place(known: list[Any], value: Any) -> int:
-    """Where a value stands in a list, at its end if it is new."""
-    for place, other in enumerate(known):
+def _position(known: list[object], value: object) -> int:
+    """The index of a value in a list, to whose end it is added if it is new."""
+    for position, other in enumerate(known):
         if other is value:
-            return place
+            return position
     known.append(value)
     return len(known) - 1
 
 
 class _Loader(pickle.Unpickler):
-    """Puts the sibling and its own streams where the original and its streams stood."""
+    """Puts the simulator and its own streams where the original and its streams stood."""
 
-    def __init__(self, snapshot: "Snapshot", streams: "Streams", env: Any) -> None:
+    def __init__(self, snapshot: "Snapshot", streams: "Streams", env: BareEnv) -> None:
         super().__init__(io.BytesIO(snapshot.data))
         self._code, self._streams, self._env = snapshot.code, streams, env
 
-    def persistent_load(self, name: Any) -> Any:
-        kind, place, what = name
+    def persistent_load(self, reference: Reference) -> object:
+        kind, position, type_name = reference
         if kind == "stream":
-            return self._env.np_random if place == 0 else self._streams.at(place, what)
+            return self._env.np_random if position == 0 else self._streams.at(position, type_name)
         if kind == "code":
-            return self._code[place]
+            return self._code[position]
         return self._env if kind == "env" else None
 
 
 class Snapshot(NamedTuple):
-    """Pickled variables, and the functions, classes and modules that they name."""
+    """Pickled variables, and the functions, classes and modules that they refer to."""
 
     data: bytes
-    code: tuple[Any, ...]
+    code: tuple[object, ...]
 
 
 class Streams:
-    """Random streams that stand in, in a sibling, for those that the original keeps in sub-objects."""
+    """A simulator's random streams in place of those that the original keeps in sub-objects."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[int, str], Any] = {}
+        self._made: dict[tuple[int, str], Stream] = {}
         self._seed = np.random.SeedSequence(0)
 
-    def at(self, place: int, kind: str) -> Any:
-        """The stream for one place, always the same object."""
-        if (place, kind) not in self._made:
-            words = np.random.SeedSequence(self._seed.entropy, spawn_key=(*self._seed.spawn_key, place))
-            if kind == "Generator":
-                self._made[place, kind] = np.random.Generator(np.random.PCG64(words))
-            elif kind == "RandomState":
-                self._made[place, kind] = np.random.RandomState(np.random.MT19937(words))
+    def at(self, position: int, type_name: str) -> Stream:
+        """The stream of one position, always the same object."""
+        if (position, type_name) not in self._made:
+            words = np.random.SeedSequence(self._seed.entropy, spawn_key=(*self._seed.spawn_key, position))
+            if type_name == "Generator":
+                self._made[position, type_name] = np.random.Generator(np.random.PCG64(words))
+            elif type_name == "RandomState":
+                self._made[position, type_name] = np.random.RandomState(np.random.MT19937(words))
             else:
-                self._made[place, kind] = random.Random(int(words.generate_state(1)[0]))
-        return self._made[place, kind]
+                self._made[position, type_name] = random.Random(int(words.generate_state(1)[0]))
+        return self._made[position, type_name]
 
     def begin(self, seed: np.random.SeedSequence) -> None:
         """Begin anew from a seed."""
@@ -113,61 +116,62 @@ class Streams:
 class Generic(Adapter):
     """Instance variables, pickled without spec, spaces, drawing objects and random streams.
 
-    Streams in sub-objects are replaced by the sibling's own, so that a copy never sees the real future.  A state is
-    keyed by the same variables where their content can be told, else by the observation.  An environment may declare
+    Streams in sub-objects are replaced by the simulator's own, so that a copy never sees the real future.  A state is
+    keyed by the same variables where their content can be read, else by the observation.  An environment may declare
     which of them are clocks, `gsp_clocks = ("t",)`: these stay out of the keys.
     """
 
     name: ClassVar[str] = "instance variables"
+    priority: ClassVar[int] = ANY_PYTHON
 
     def __init__(self) -> None:
         self._streams = Streams()
-        self._known: frozenset[str] = frozenset()  # variables that a sibling has after its reset
-        self._spared: frozenset[str] = frozenset()  # variables of the sibling that `blind` has replaced for good
+        self._known: frozenset[str] = frozenset()  # variables that a simulator has after its reset
+        self._replaced: frozenset[str] = frozenset()  # variables that `skip_observations` has replaced
 
     @classmethod
-    def fits(cls, env: Any) -> bool:
+    def fits(cls, env: BareEnv) -> bool:
         if isinstance(env, gym.utils.EzPickle):
             return False
         try:
             cls().save(env)
-        except Exception:  # a third party's object may refuse in any way; whatever it raises, it cannot be saved
+        except Exception:  # a third party's object may raise anything; it cannot be saved then
             return False
         return True
 
-    def prepare(self, sibling: Any, env: Any) -> None:
+    def prepare(self, simulator: Env, env: BareEnv) -> None:
         try:
-            self.save(sibling.unwrapped)
-        except Exception as error:  # what the environment holds only after a reset may refuse in any way
+            self.save(simulator.unwrapped)
+        except Exception as error:  # what the environment holds only after a reset may raise anything
             raise RecipeError(
                 f"the variables of {type(env).__name__} cannot be saved: {error}. Give it clone_state() and "
                 "set_state(state), a state without the random stream"
             ) from error
-        self._known = frozenset(self._variables(sibling.unwrapped))
+        self._known = frozenset(self._variables(simulator.unwrapped))
         try:
-            self.key(sibling.unwrapped)
-            self.key(env)
+            self.state_key(simulator.unwrapped)
+            self.state_key(env)
         except Exception:  # the same objects, asked for their content
             self.complete = False
-            self.note = "states are keyed by the observation, as the content of its variables cannot be told"
+            self.note = "states are keyed by the observation, as the content of its variables cannot be read"
 
-    def _variables(self, env: Any) -> dict[str, Any]:
-        left = NOT_STATE | self._spared
-        return {name: value for name, value in vars(env).items() if name not in left and not _draws(value)}
+    def _variables(self, env: BareEnv) -> dict[str, object]:
+        left_out = NOT_STATE | self._replaced
+        return {name: value for name, value in vars(env).items() if name not in left_out and not _draws(value)}
 
-    def save(self, env: Any) -> Snapshot:
+    def save(self, env: BareEnv) -> Snapshot:
         file = io.BytesIO()
         saver = _Saver(file, env)
         saver.dump(self._variables(env))
         return Snapshot(file.getvalue(), tuple(saver.code))
 
-    def load(self, env: Any, snapshot: Any) -> None:
+    def load(self, env: BareEnv, snapshot: Snapshot) -> None:
         variables = _Loader(snapshot, self._streams, env).load()
         for name in self._variables(env).keys() - variables.keys():
             delattr(env, name)
-        vars(env).update(variables)
+        env.__dict__.update(variables)
 
-    def key(self, env: Any) -> Any:
+    def state_key(self, env: BareEnv) -> Hashable:
         clocks = getattr(env, "gsp_clocks", ())
         return freeze(
             {
@@ -177,15 +181,13 @@ class Generic(Adapter):
             }
         )
 
-    def is_reset(self, env: Any) -> bool:
+    def is_reset(self, env: BareEnv) -> bool:
         return getattr(env, "_np_random", None) is not None or self._known <= vars(env).keys()
 
-    def clock(self, env: Any) -> int | None:
-        for name in getattr(env, "gsp_clocks", ()):
-            if isinstance(getattr(env, name, None), int):
-                return int(getattr(env, name))
-        return None
+    def elapsed_steps(self, env: BareEnv) -> int | None:
+        counts = (getattr(env, name, None) for name in getattr(env, "gsp_clocks", ()))
+        return next((int(count) for count in counts if isinstance(count, int)), None)
 
-    def reseed(self, env: Any, seed: np.random.SeedSequence) -> None:
+    def reseed(self, env: BareEnv, seed: np.random.SeedSequence) -> None:
         self._streams.begin(seed)
-        restart(env.np_random, seed)
+        reseed_generator(env.np_random, seed)

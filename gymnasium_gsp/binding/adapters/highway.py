@@ -1,61 +1,67 @@
-"""highway-env: instance variables, keyed by where every vehicle is and what it is up to."""
+"""highway-env: instance variables, keyed by the place and the intention of every vehicle."""
 
-from typing import Any, ClassVar
+from collections.abc import Hashable
+from typing import ClassVar
 
+from gymnasium_gsp.binding.adapters.adapter import FAMILY, NoObservation
 from gymnasium_gsp.binding.adapters.generic import Generic
+from gymnasium_gsp.binding.environment import BareEnv, Env
 from gymnasium_gsp.binding.keys import freeze
 
-_INTENT = ("target_lane_index", "target_speed", "speed_index", "timer", "crashed", "hit")
+_VEHICLE = ("position", "heading", "speed")
+_INTENTION = ("target_lane_index", "target_speed", "speed_index", "timer", "crashed", "hit")
 
 
 class Highway(Generic):
-    """Everything by its instance variables; the road's generator is the sibling's own."""
+    """All instance variables; the road's generator is the simulator's own."""
 
     name: ClassVar[str] = "highway-env"
+    priority: ClassVar[int] = FAMILY
 
     @classmethod
-    def fits(cls, env: Any) -> bool:
+    def fits(cls, env: BareEnv) -> bool:
         return type(env).__module__.startswith("highway_env.") and hasattr(env, "road")
 
-    def prepare(self, sibling: Any, env: Any) -> None:
+    def prepare(self, simulator: Env, env: BareEnv) -> None:
         pass
 
-    def blind(self, env: Any) -> None:
-        self._spared = frozenset(("observation_type",))
-        env.observation_type = _Unobserved(env.observation_type)
+    def skip_observations(self, simulator: BareEnv) -> None:
+        self._replaced = frozenset(("observation_type",))
+        simulator.observation_type = _Unobserved(simulator.observation_type)
 
-    def key(self, env: Any) -> Any:
-        return freeze([_telling(vehicle) for vehicle in env.road.vehicles])
+    def state_key(self, env: BareEnv) -> Hashable:
+        return freeze(
+            [
+                [
+                    *(getattr(vehicle, name) for name in _VEHICLE),
+                    *(getattr(vehicle, name, None) for name in _INTENTION),
+                ]
+                for vehicle in env.road.vehicles
+            ]
+        )
 
-    def is_reset(self, env: Any) -> bool:
+    def is_reset(self, env: BareEnv) -> bool:
         return env.road is not None
 
-    def has_ended(self, env: Any) -> bool:
+    def has_ended(self, env: BareEnv) -> bool:
         return bool(env._is_terminated())
 
-    def clock(self, env: Any) -> int | None:
+    def elapsed_steps(self, env: BareEnv) -> int | None:
         return round(env.time * env.config["policy_frequency"])
 
-    def limit(self, env: Any) -> int | None:
+    def time_limit(self, env: BareEnv) -> int | None:
         duration = env.config.get("duration")
         return None if duration is None else int(duration * env.config["policy_frequency"])
 
 
-def _telling(vehicle: Any) -> list[Any]:
-    """Where a vehicle is, and what it is up to."""
-    return [vehicle.position, vehicle.heading, vehicle.speed, *(getattr(vehicle, name, None) for name in _INTENT)]
-
-
 class _Unobserved:
-    """In place of an observation that nobody reads."""
+    """Stands in for an observation that is never read."""
 
-    def __init__(self, original: Any) -> None:
+    def __init__(self, original: object) -> None:
         self._original = original
+        self.observe = NoObservation()
 
-    def observe(self) -> None:
-        return None
-
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name.startswith("__") or name == "_original":
             raise AttributeError(name)
         return getattr(self._original, name)

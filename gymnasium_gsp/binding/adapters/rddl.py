@@ -1,33 +1,32 @@
 """pyRDDLGym: the values of the fluents; steps replace them, so a shallow copy is a snapshot."""
 
+from collections.abc import Hashable
 from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
 
-from gymnasium_gsp.binding.adapters.adapter import Adapter, restart
-from gymnasium_gsp.binding.reading import LARGEST_ACTION_SET
+from gymnasium_gsp.binding.actions import LARGEST_ACTION_SET
+from gymnasium_gsp.binding.adapters.adapter import Adapter
+from gymnasium_gsp.binding.environment import BareEnv, Env
 from gymnasium_gsp.errors import RecipeError
 
 
 class RDDL(Adapter):
     """Fluents, time step and end; the random stream is the sampler's, not `np_random`.
 
-    Actions are `{}` and each single fluent at each of its other values, where the instance allows one at a time; with
-    more than one allowed, all combinations up to that number.
+    Actions are `{}` and each single fluent at each of its other values, where the instance allows one at a time; where
+    it allows more, all combinations up to that number.
     """
 
     name: ClassVar[str] = "pyRDDLGym"
     observes = True
 
-    def __init__(self) -> None:
-        self.note = self.hidden = ""
-
     @classmethod
-    def fits(cls, env: Any) -> bool:
+    def fits(cls, env: BareEnv) -> bool:
         return type(env).__module__.startswith("pyRDDLGym.") and hasattr(env, "sampler")
 
-    def sibling(self, env: Any, seed: int) -> Any:
+    def make_simulator(self, env: BareEnv, seed: int) -> Env | None:
         if env.sampler.is_pomdp:
             self.note = self.hidden = "the planner knows the hidden state that the player does not"
             self.observes = False
@@ -40,7 +39,7 @@ class RDDL(Adapter):
             backend=type(env.sampler),
         )
 
-    def actions(self, env: Any) -> list[Any] | None:
+    def actions(self, env: BareEnv) -> list[dict[str, int]] | None:
         if not isinstance(env.action_space, spaces.Dict):
             return None
         if env.vectorized:
@@ -49,10 +48,10 @@ class RDDL(Adapter):
             (name, value)
             for name, space in env.action_space.spaces.items()
             for value in _values(name, space)
-            if value != _default(env, name)
+            if value != int(env._noop_actions[name])
         ]
-        found: list[dict[str, Any]] = [{}]
-        level: list[dict[str, Any]] = [{}]
+        level: list[dict[str, int]] = [{}]
+        result = list(level)
         for _ in range(min(env.max_allowed_actions, len(env.action_space.spaces))):
             level = [
                 {**action, name: value}
@@ -60,55 +59,47 @@ class RDDL(Adapter):
                 for name, value in singles
                 if not action or name > max(action)
             ]
-            found += level
-            if len(found) > LARGEST_ACTION_SET:
+            result += level
+            if len(result) > LARGEST_ACTION_SET:
                 raise RecipeError(
                     f"this instance has more than {LARGEST_ACTION_SET} joint actions; choose those that matter and "
                     "number them with gymnasium.wrappers.TransformAction"
                 )
-        return found
+        return result
 
-    def save(self, env: Any) -> Any:
+    def save(self, env: BareEnv) -> Any:
         return dict(env.sampler.subs), dict(env.sampler.state), env.timestep, env.done
 
-    def load(self, env: Any, snapshot: Any) -> None:
+    def load(self, env: BareEnv, snapshot: Any) -> None:
         subs, state, env.timestep, env.done = snapshot
         env.sampler.subs, env.sampler.state = dict(subs), state
         env.state = state
 
-    def key(self, env: Any) -> Any:
+    def state_key(self, env: BareEnv) -> Hashable:
         subs = env.sampler.subs
         return tuple(np.asarray(subs[name]).tobytes() for name in env.sampler.rddl.next_state)
 
-    def observe(self, env: Any) -> Any:
+    def observe(self, env: BareEnv) -> object:
         return env.sampler.states
 
-    def is_reset(self, env: Any) -> bool:
+    def is_reset(self, env: BareEnv) -> bool:
         return env.state is not None
 
-    def has_ended(self, env: Any) -> bool:
+    def has_ended(self, env: BareEnv) -> bool:
         return bool(env.done)
 
-    def clock(self, env: Any) -> int | None:
+    def elapsed_steps(self, env: BareEnv) -> int | None:
         return int(env.timestep)
 
-    def limit(self, env: Any) -> int | None:
+    def time_limit(self, env: BareEnv) -> int | None:
         return int(env.horizon)
 
-    def stream(self, env: Any) -> Any:
+    def generator(self, env: BareEnv) -> np.random.Generator | None:
         return env.sampler.rng
 
-    def reseed(self, env: Any, seed: np.random.SeedSequence) -> None:
-        restart(env.sampler.rng, seed)
 
-
-def _default(env: Any, name: str) -> Any:
-    """The value of an action fluent that is not set."""
-    return int(env._noop_actions[name])
-
-
-def _values(name: str, space: Any) -> list[int]:
+def _values(name: str, space: spaces.Space) -> range:
     """The values of an action fluent."""
     if not isinstance(space, spaces.Discrete):
         raise RecipeError(f"the action fluent {name} is not discrete, {space!r}; planning needs discrete actions")
-    return list(range(int(space.start), int(space.start) + int(space.n)))
+    return range(int(space.start), int(space.start) + int(space.n))

@@ -6,7 +6,8 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from gymnasium_gsp.binding.adapters.adapter import Adapter, restart
+from gymnasium_gsp.binding.adapters.adapter import LAST, Adapter, reseed_generator
+from gymnasium_gsp.binding.environment import BareEnv, Env
 from gymnasium_gsp.errors import PlanningError
 
 
@@ -18,32 +19,33 @@ class Replay(Adapter):
     """
 
     name: ClassVar[str] = "replay of the actions from the reset seed"
+    priority: ClassVar[int] = LAST
     note = "each simulation costs a reset and as many steps as the episode is old; the episode must begin with a seed"
     complete = False
     observes = True
-    outermost = True
+    observes_wrapped = True
     deterministic = True
 
     def __init__(self) -> None:
-        self._actions: list[Any] = []
-        self._player: Any = None
-        self._shown: Any = None
+        self._actions: list[object] = []
+        self._simulator: Env | None = None
+        self._observation: object = None
         self._own = np.random.default_rng(0)
 
     @classmethod
-    def fits(cls, env: Any) -> bool:
+    def fits(cls, env: BareEnv) -> bool:
         return not isinstance(env, gym.utils.EzPickle)
 
-    def prepare(self, sibling: Any, env: Any) -> None:
-        self._player = sibling
+    def prepare(self, simulator: Env, env: BareEnv) -> None:
+        self._simulator = simulator
 
-    def acted(self, action: Any) -> None:
+    def action_taken(self, action: object) -> None:
         self._actions.append(action)
 
     def begin_episode(self) -> None:
         self._actions.clear()
 
-    def follow(self, elapsed: int | None) -> None:
+    def check_history(self, elapsed: int | None) -> None:
         if elapsed == 0:
             self._actions.clear()
         if elapsed is not None and elapsed != len(self._actions):
@@ -53,7 +55,7 @@ class Replay(Adapter):
                 "environment clone_state() and set_state()"
             )
 
-    def save(self, env: Any) -> Any:
+    def save(self, env: BareEnv) -> Any:
         stream = _stream_state(env)
         seed = None if stream is None else vars(env).get("_np_random_seed")
         if stream is not None and (seed is None or seed < 0):
@@ -63,9 +65,10 @@ class Replay(Adapter):
             )
         return seed, tuple(self._actions), stream
 
-    def load(self, env: Any, snapshot: Any) -> None:
+    def load(self, env: BareEnv, snapshot: Any) -> None:
         seed, actions, stream = snapshot
-        self._shown, _ = self._player.reset(seed=seed)
+        assert self._simulator is not None
+        self._observation, _ = self._simulator.reset(seed=seed)
         if _stream_state(env) != stream:
             raise PlanningError(
                 f"{type(env).__name__} can only be replayed, and its random stream is not where reset(seed={seed}) "
@@ -74,17 +77,17 @@ class Replay(Adapter):
                 "clone_state() and set_state()"
             )
         for action in actions:
-            self._shown = self._player.step(action)[0]
+            self._observation = self._simulator.step(action)[0]
         if stream is not None:  # should a later step draw after all, it draws from the agent's stream
-            restart(env.np_random, np.random.SeedSequence(int(self._own.integers(1 << 62))))
+            reseed_generator(env.np_random, np.random.SeedSequence(int(self._own.integers(1 << 62))))
 
-    def observe(self, env: Any) -> Any:
-        return self._shown
+    def observe(self, env: BareEnv) -> object:
+        return self._observation
 
-    def reseed(self, env: Any, seed: np.random.SeedSequence) -> None:
+    def reseed(self, env: BareEnv, seed: np.random.SeedSequence) -> None:
         self._own = np.random.default_rng(seed)
 
 
-def _stream_state(env: Any) -> Any:
+def _stream_state(env: BareEnv) -> str | None:
     generator = vars(env).get("_np_random")
     return None if generator is None else repr(generator.bit_generator.state)
