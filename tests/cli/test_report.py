@@ -5,12 +5,12 @@ import sys
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium_gsp.bench.protocol import Episode
+from gymnasium_gsp.bench.store_file import CELL, EPISODE, ORIGIN
 from invented_rows import paper, rows
 from typer.testing import CliRunner
 
-from gymnasium_gsp.bench.protocol import Episode
 from gymnasium_gsp.bench.store import Cell, Row, Store
-from gymnasium_gsp.bench.store_file import CELL, EPISODE, ORIGIN
 from gymnasium_gsp.cli import app
 
 OWN = """

@@ -10,9 +10,9 @@ import pandas as pd
 from scipy import stats
 
 from gymnasium_gsp.agents.registry import ALGORITHMS
-from gymnasium_gsp.bench.summary import standard_error
 from gymnasium_gsp.bench.published import published_costs, published_rewards
 from gymnasium_gsp.bench.report.judgement import above_optimum, difference, verdict
+from gymnasium_gsp.bench.summary import standard_error
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact import optimum

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from gymnasium_gsp.bench.summary import standard_error
 from gymnasium_gsp.bench.published import ROUNDING, Published
+from gymnasium_gsp.bench.summary import standard_error
 
 SIGMAS = 4.9  # two-sided 1e-6 of a normal distribution
 FEWEST = 5  # below so many episodes nothing is said at all

@@ -1,11 +1,11 @@
 import shlex
 
 import pytest
+from gymnasium_gsp.bench.grid_flags import Flags, grids_of
+from gymnasium_gsp.bench.protocol import full_id
 from invented_rows import frame, row
 
 from gymnasium_gsp.bench.grid import ALL, PAPER_AGENTS, PAPER_BUDGETS, paper_grids, series_of
-from gymnasium_gsp.bench.grid_flags import Flags, grids_of
-from gymnasium_gsp.bench.protocol import full_id
 from gymnasium_gsp.bench.report.commands import commands
 
 
