@@ -5,13 +5,13 @@ import sys
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium_gsp.bench.protocol import Episode
-from gymnasium_gsp.bench.store_file import CELL, EPISODE, ORIGIN
 from invented_rows import paper, rows
 from typer.testing import CliRunner
 
-from gymnasium_gsp.bench.store import Cell, Row, Store
-from gymnasium_gsp.cli import app
+from gymnasium_gsp.bench.cell import Cell
+from gymnasium_gsp.bench.episode import Episode
+from gymnasium_gsp.bench.store import Store
+from gymnasium_gsp.cli.commands import app
 
 OWN = """
 import gymnasium as gym
@@ -26,9 +26,10 @@ def gsp(*arguments, command="report"):
 
 
 def add(opened, episodes):
-    for values in episodes:
-        cell, episode, origin = ({name: values[name] for name in names} for names in (CELL, EPISODE, ORIGIN))
-        opened.add([Row(Cell(**{**cell, "preset": cell["preset"] or None}), Episode(**episode), **origin)])
+    def part(values, of_cell):
+        return {name: value for name, value in values.items() if (name in Cell.model_fields) is of_cell}
+
+    opened.add((Cell(**part(values, True)), Episode(**part(values, False))) for values in episodes)
 
 
 @pytest.fixture
