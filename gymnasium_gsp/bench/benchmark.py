@@ -37,7 +37,7 @@ class UnplayedError(PlanningError):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a benchmark is.
+    """Progress of a benchmark.
 
     Attributes:
         done, total: episodes that are in the store, and all that were asked for.

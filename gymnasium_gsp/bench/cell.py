@@ -104,7 +104,7 @@ ArgumentsText = Annotated[str, BeforeValidator(arguments_text)]
 
 
 class Cell(Checked):
-    """What the episodes of one mean have in common.
+    """Everything that decides the numbers of an episode, except its index.
 
     Attributes:
         env: id of the environment; given as such, as the short name of a benchmark, or as module:Id.
@@ -174,7 +174,7 @@ class Cell(Checked):
         return Agent(env, recipe, self.limits(), name="recipe" if is_recipe else self.algorithm)
 
     def limits(self) -> Budget:
-        """What each decision may spend."""
+        """The budget of each decision."""
         return as_budget(parse_value(self.budget) if isinstance(self.budget, str) else self.budget)
 
 
@@ -184,7 +184,7 @@ def env_id(env: gym.Env[Any, Any]) -> str:
 
 
 def recipe_text(agent: Agent) -> str:
-    """How an agent plans, as the call that makes it, the same in every process: without addresses of functions."""
+    """The recipe of an agent as the call that makes it; without addresses, so the same in every process."""
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(agent.recipe))
 
 

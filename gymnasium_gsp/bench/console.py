@@ -106,7 +106,7 @@ def print_summary(summary: Summary) -> None:
 
 
 def distance_in_words(mean: float, error: float | None, optimum: float) -> str:
-    """How far the mean lies from the optimum, in standard errors."""
+    """Distance of the mean from the optimum, in standard errors."""
     luck = ": luck, which more episodes even out" if mean > optimum else ""
     if mean == optimum:
         return "equal"

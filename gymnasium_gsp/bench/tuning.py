@@ -90,7 +90,7 @@ def _spelling(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Score:
-    """How well a candidate plays.
+    """Returns of a candidate.
 
     Attributes:
         candidate: what was tried; empty for the algorithm's defaults.
@@ -140,11 +140,11 @@ class Tuning:
 
     @property
     def episodes(self) -> int:
-        """How many episodes a candidate plays at each budget."""
+        """Number of episodes of a candidate at each budget."""
         return next(iter(self.grid.episodes.values()))
 
     def runs(self, candidate: Candidate, episodes: int | None = None, seed: int | None = None) -> list[Run]:
-        """What a candidate plays, one run a budget.
+        """The runs of a candidate, one a budget.
 
         Raises:
             RecipeError: for an option that is both set and tried, or values that make no sense.
