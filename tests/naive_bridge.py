@@ -21,7 +21,7 @@ from gymnasium_gsp.ingredients import (
     Sweep,
 )
 from gymnasium_gsp.models.tabular import tabular_model
-from gymnasium_gsp.search import frame
+from gymnasium_gsp.search import codes, frame
 from gymnasium_gsp.search.search import Search
 
 SLOTS = set(
@@ -127,21 +127,21 @@ def compiled_graph(search):
     keys = []
     for row, head in zip(cells.tolist(), stats, strict=True):
         state, tag = row[frame.FIRST_KEY], int(head["tag"])
-        if program.key == frame.BY_STATE:
+        if program.key == codes.BY_STATE:
             keys.append(state)
-        elif program.key == frame.BY_STATE_ELAPSED:
+        elif program.key == codes.BY_STATE_ELAPSED:
             keys.append((state, tag))
-        elif program.key == frame.BY_ACTIONS:
+        elif program.key == codes.BY_ACTIONS:
             keys.append(() if tag < 0 else (*keys[tag // actions], tag % actions))
         else:  # parents come before their children
             keys.append((state,) if tag < 0 else (*keys[tag // actions], tag % actions, state))
 
     def outcomes(number):
         found = {}
-        while number != frame.NO_EDGE:
+        while number != codes.NO_EDGE:
             edge = edges[number]
             child = int(edge["child"])
-            name = {frame.TERMINAL: END, frame.UNSTORED: UNSTORED}.get(child) or keys[child]
+            name = {codes.TERMINAL: END, codes.UNSTORED: UNSTORED}.get(child) or keys[child]
             assert name not in found, "two edges to one child"
             found[name] = [int(edge["count"]), float(edge["reward"])]
             number = int(edge["next"])

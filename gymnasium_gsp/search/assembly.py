@@ -8,30 +8,8 @@ from numpy.typing import NDArray
 from gymnasium_gsp.abi.pointers import Pointer
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.models.model import Model
-from gymnasium_gsp.search.frame import (
-    AT_THE_SWITCH,
-    BEST_VALUE,
-    BY_ACTIONS,
-    BY_CONSTANT,
-    BY_FUNCTION,
-    BY_PATH,
-    BY_ROLLOUT,
-    BY_SAMPLED_TREE,
-    BY_STATE,
-    BY_STATE_ELAPSED,
-    CHILD_VALUE,
-    FIRST_KEY,
-    INTERVAL,
-    LEAF,
-    MOST_VISITS,
-    NO_LIMIT,
-    ON_THE_TRAIL,
-    PRESENT_VALUES,
-    PROGRAM,
-    RUNNING_MEAN,
-    SAMPLED_RETURN,
-    WHOLE_PATH,
-)
+from gymnasium_gsp.search import codes
+from gymnasium_gsp.search.frame import FIRST_KEY, INTERVAL, PROGRAM
 from gymnasium_gsp.search.ingredients.evaluation import Constant, Heuristic, PythonValue, Rollout, SampledTree
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_HORIZON
 from gymnasium_gsp.search.ingredients.ingredient import Ingredient
@@ -39,12 +17,17 @@ from gymnasium_gsp.search.ingredients.optimism import Optimism
 from gymnasium_gsp.search.recipe import Recipe, Sweep
 
 _CODES = {
-    "key": {"state": BY_STATE, "state_elapsed": BY_STATE_ELAPSED, "path": BY_PATH, "actions": BY_ACTIONS},
-    "target": {"return": SAMPLED_RETURN, "value": CHILD_VALUE},
-    "estimator": {"running": RUNNING_MEAN, "current": PRESENT_VALUES},
-    "expansion": {"leaf": LEAF, "path": WHOLE_PATH},
-    "learning": {"on_the_trail": ON_THE_TRAIL, "at_the_switch": AT_THE_SWITCH},
-    "recommendation": {"best_value": BEST_VALUE, "most_visits": MOST_VISITS},
+    "key": {
+        "state": codes.BY_STATE,
+        "state_elapsed": codes.BY_STATE_ELAPSED,
+        "path": codes.BY_PATH,
+        "actions": codes.BY_ACTIONS,
+    },
+    "target": {"return": codes.SAMPLED_RETURN, "value": codes.CHILD_VALUE},
+    "estimator": {"running": codes.RUNNING_MEAN, "current": codes.PRESENT_VALUES},
+    "expansion": {"leaf": codes.LEAF, "path": codes.WHOLE_PATH},
+    "learning": {"on_the_trail": codes.ON_THE_TRAIL, "at_the_switch": codes.AT_THE_SWITCH},
+    "recommendation": {"best_value": codes.BEST_VALUE, "most_visits": codes.MOST_VISITS},
 }
 
 
@@ -134,22 +117,22 @@ class _Assembler:
 
     def install_evaluation(self, recipe: Recipe, model: Model) -> None:
         """Let the program value leaves."""
-        evaluation, kind = recipe.evaluation, BY_FUNCTION
-        self.program["rollout_steps"] = NO_LIMIT
+        evaluation, kind = recipe.evaluation, codes.BY_FUNCTION
+        self.program["rollout_steps"] = codes.NO_LIMIT
         if isinstance(evaluation, Rollout):
-            kind = BY_ROLLOUT
+            kind = codes.BY_ROLLOUT
             if evaluation.steps is not None:
                 self.program["rollout_steps"] = evaluation.steps
             if evaluation.policy is not None:
                 self.install("policy", evaluation.policy)
             elif model.rollout_pointer is not None:  # a whole playout in one call
-                kind = BY_FUNCTION
+                kind = codes.BY_FUNCTION
                 self.install_pointer("value", model.rollout_pointer)
         elif isinstance(evaluation, Constant):
-            kind = BY_CONSTANT
+            kind = codes.BY_CONSTANT
             self.install_params("value", (evaluation.value,))
         elif isinstance(evaluation, SampledTree):
-            kind = BY_SAMPLED_TREE
+            kind = codes.BY_SAMPLED_TREE
             if model.keys is not None:
                 raise RecipeError(
                     "sparse sampling draws from a state several times, and a simulator can only be restored at the "
@@ -195,8 +178,8 @@ def assemble(model: Model, recipe: Recipe) -> Assembly:
     values = None if recipe.optimism is None else value_range(model, recipe.optimism, recipe.discount or 0.0)
     parts = _Assembler(model)
     program, decision = parts.program, recipe.decision
-    for slot, codes in _CODES.items():
-        program[slot] = codes[getattr(recipe, slot)]
+    for slot, choices in _CODES.items():
+        program[slot] = choices[getattr(recipe, slot)]
     program["edges_kept"] = recipe.needs_edges
     program["variance_kept"] = recipe.keep_variance or recipe.backup.needs_variance or recipe.optimism is not None
     if recipe.optimism is None:

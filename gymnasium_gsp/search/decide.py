@@ -15,24 +15,8 @@ from gymnasium_gsp.abi.context import UNKNOWN, notes
 from gymnasium_gsp.abi.memory import address, offset
 from gymnasium_gsp.abi.signatures import call_backup
 from gymnasium_gsp.abi.stream import below
-from gymnasium_gsp.search.frame import (
-    BAD_BACKUP,
-    BEST_VALUE,
-    BY_ACTIONS,
-    BY_PATH,
-    BY_STATE_ELAPSED,
-    DONE,
-    NO_ACTION,
-    NO_EDGE,
-    PRESENT_VALUES,
-    RAISED,
-    edge_at,
-    is_action,
-    make_frame,
-    node_at,
-    place,
-    stats_of,
-)
+from gymnasium_gsp.search import codes
+from gymnasium_gsp.search.frame import edge_at, is_action, make_frame, node_at, place, stats_of
 from gymnasium_gsp.search.graph import AHEAD, ask_for, reach
 from gymnasium_gsp.search.intervals import action_bound
 from gymnasium_gsp.search.playout import read_legal, uniform_action
@@ -66,7 +50,7 @@ def swept_mean(frame, swept, index, number):
     """
     discount = frame.context.discount
     count, total = 0, 0.0
-    while number != NO_EDGE:
+    while number != codes.NO_EDGE:
         edge = edge_at(frame, number)
         n, value = edge.count, outcome_value(frame, swept, index, edge.child)
         total += edge.reward + discount * n * value
@@ -80,7 +64,7 @@ def swept_variance(frame, swept, index, number, mean):
     """Return the variance of the same targets around their mean."""
     discount = frame.context.discount
     count, squares = 0, 0.0
-    while number != NO_EDGE:
+    while number != codes.NO_EDGE:
         edge = edge_at(frame, number)
         n, value = edge.count, outcome_value(frame, swept, index, edge.child)
         away = edge.reward / n + discount * value - mean
@@ -94,9 +78,9 @@ def swept_variance(frame, swept, index, number, mean):
 def node_depth(frame, root, number):
     """Return the steps from the root to a node; 0 for state keys, whose nodes lie at no one depth."""
     tag, depth = stats_of(frame, number).tag, 0
-    if frame.program.key == BY_STATE_ELAPSED:
+    if frame.program.key == codes.BY_STATE_ELAPSED:
         return tag - frame.program.root_elapsed
-    if frame.program.key == BY_PATH or frame.program.key == BY_ACTIONS:
+    if frame.program.key == codes.BY_PATH or frame.program.key == codes.BY_ACTIONS:
         while number != root:
             number = stats_of(frame, number).tag // frame.program.actions
             depth += 1
@@ -113,7 +97,7 @@ def sweep_actions(frame, swept, index, node, with_variance):
             continue
         tried += node.counts[action]
         swept.q[action], head = node.q[action], node.heads[action]
-        if head != NO_EDGE:
+        if head != codes.NO_EDGE:
             swept.q[action] = swept_mean(frame, swept, index, head)
             if with_variance:
                 swept.variance[action] = swept_variance(frame, swept, index, head, swept.q[action])
@@ -170,13 +154,13 @@ def sweep_reached(frame, swept):
     program = frame.program
     count = reach(frame, frame.tally.root, swept.order, swept.position)
     fine = True
-    if program.estimator == PRESENT_VALUES:
+    if program.estimator == codes.PRESENT_VALUES:
         fine = sweep(frame, swept, count, program.backup, program.backup_params, True)
     if fine and program.decision_backup != 0:
         fine = sweep(frame, swept, count, program.decision_backup, program.decision_backup_params, False)
     if frame.context.in_flight != 0:
-        return RAISED
-    return DONE if fine else BAD_BACKUP
+        return codes.RAISED
+    return codes.DONE if fine else codes.BAD_BACKUP
 
 
 @njit
@@ -196,7 +180,7 @@ def recommend(frame, legal, q, counts):
 
     Ties are broken at random; with intervals, ties in visits by value first.
     """
-    best, top, ties, visits = -1, -math.inf, 0, frame.program.recommendation != BEST_VALUE
+    best, top, ties, visits = -1, -math.inf, 0, frame.program.recommendation != codes.BEST_VALUE
     for action in range(frame.program.actions):
         if counts[action] == 0 or not is_action(frame, action):
             continue
@@ -230,7 +214,7 @@ def decide(arrays, order, position, reals, counts):
     if frame.program.sweep != 0:
         variance, values = address(reals, 1 + actions), address(reals, 1 + 2 * actions)
         status = sweep_reached(frame, Swept(address(order, 0), address(position, 0), values, q, variance))
-        if status != DONE:
+        if status != codes.DONE:
             return status
         reals[0] = values[0]
     elif frame.program.bound != 0:
@@ -245,6 +229,6 @@ def decide(arrays, order, position, reals, counts):
             q[action] = -math.inf
     legal = read_legal(frame, frame.root_state)
     if legal <= 0:
-        return NO_ACTION
+        return codes.NO_ACTION
     frame.tally.detail = recommend(frame, legal, q, address(counts, 0))
-    return DONE
+    return codes.DONE

@@ -3,15 +3,7 @@
 import math
 
 from gymnasium_gsp.models.model import Model
-from gymnasium_gsp.search.frame import (
-    BAD_ACTION,
-    BAD_BACKUP,
-    BAD_REWARD,
-    BAD_VALUE,
-    NO_ACTION,
-    STEP_FAILED,
-    WRONG_DRAWS,
-)
+from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.recipe import Recipe
 
 
@@ -28,19 +20,20 @@ def failure_message(status: int, model: Model, recipe: Recipe, state: tuple[int,
     """
     low, high = model.reward_bounds or (-math.inf, math.inf)
     messages = {
-        STEP_FAILED: f"{model.name}: the step failed in state {state}: it returned FAILED, raised, or gave a reward "
-        "that is not a finite number; it must return RUNNING or TERMINATED and a finite reward for every legal action",
-        NO_ACTION: f"{model.name}: state {state} has no legal action and is not terminal; a state where nothing can be "
-        "done must be reached with TERMINATED",
-        BAD_ACTION: f"the selection or rollout policy answered in state {state} with an action that does not exist "
-        "or is not legal; it must return one of the legal actions",
-        BAD_BACKUP: _backup_message(recipe.power),
-        BAD_VALUE: f"the evaluation of state {state} is not a finite number; return one, or raise",
-        WRONG_DRAWS: f"{model.name}: the step must draw the same number of random values for every state and action; "
-        f"it drew {draws} a step at first and another number later. Draw what is not needed all the same",
-        BAD_REWARD: f"{model.name}: action {action} gave a reward outside the declared bounds {low:g} .. {high:g} on "
-        f"the way to state {state}; the search's bounds are built on them, so declare reward_bounds that hold for "
-        "every step",
+        codes.STEP_FAILED: f"{model.name}: the step failed in state {state}: it returned FAILED, raised, or gave a "
+        "reward that is not a finite number; it must return RUNNING or TERMINATED and a finite reward for every legal "
+        "action",
+        codes.NO_ACTION: f"{model.name}: state {state} has no legal action and is not terminal; a state where nothing "
+        "can be done must be reached with TERMINATED",
+        codes.BAD_ACTION: f"the selection or rollout policy answered in state {state} with an action that does not "
+        "exist or is not legal; it must return one of the legal actions",
+        codes.BAD_BACKUP: _backup_message(recipe.power),
+        codes.BAD_VALUE: f"the evaluation of state {state} is not a finite number; return one, or raise",
+        codes.WRONG_DRAWS: f"{model.name}: the step must draw the same number of random values for every state and "
+        f"action; it drew {draws} a step at first and another number later. Draw what is not needed all the same",
+        codes.BAD_REWARD: f"{model.name}: action {action} gave a reward outside the declared bounds {low:g} .. "
+        f"{high:g} on the way to state {state}; the search's bounds are built on them, so declare reward_bounds that "
+        "hold for every step",
     }
     raised = "an ingredient raised an exception; mend it, as it cannot cross the border of compiled code"
     return messages.get(status, raised)

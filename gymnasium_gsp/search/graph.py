@@ -10,25 +10,8 @@ memory, only to find another key in it.
 from numba import njit, types
 
 from gymnasium_gsp.abi.memory import offset, prefetch
-from gymnasium_gsp.search.frame import (
-    BY_ACTIONS,
-    BY_PATH,
-    BY_STATE,
-    BY_STATE_ELAPSED,
-    DONE,
-    FIRST_KEY,
-    MOVED_ON,
-    NO_EDGE,
-    NO_ROOM_FOR_ROOT,
-    RESTARTED,
-    SAME_ROOT,
-    UNSTORED,
-    as_stats,
-    edge_at,
-    node_at,
-    row_of,
-    stats_of,
-)
+from gymnasium_gsp.search import codes
+from gymnasium_gsp.search.frame import FIRST_KEY, as_stats, edge_at, node_at, row_of, stats_of
 
 u64 = types.uint64
 _LOW = 0xFFFFFFFF
@@ -100,12 +83,12 @@ def add(frame, slot, tag, key):
 
 @njit
 def add_if_room(frame, found, tag, key):
-    """Add the node that `find` did not find, or return UNSTORED where memory or the budget has no room for it."""
+    """Add the node that `find` did not find, or return codes.UNSTORED where memory or the budget has no room for it."""
     if frame.tally.nodes >= frame.program.row_capacity:
         frame.tally.capped = 1
-        return UNSTORED
+        return codes.UNSTORED
     if frame.tally.new_nodes >= frame.program.node_limit:
-        return UNSTORED
+        return codes.UNSTORED
     frame.tally.new_nodes += 1
     return add(frame, -1 - found, tag, key)
 
@@ -129,9 +112,9 @@ def clear(frame):
 def child_tag(frame, node, action, depth):
     """Return the tag of what `action` at `node` leads to, at `depth`."""
     key = frame.program.key
-    if key == BY_STATE_ELAPSED:
+    if key == codes.BY_STATE_ELAPSED:
         return frame.program.root_elapsed + depth
-    if key in (BY_PATH, BY_ACTIONS):
+    if key in (codes.BY_PATH, codes.BY_ACTIONS):
         return node * frame.program.actions + action
     return 0
 
@@ -147,23 +130,23 @@ def enter_root(frame):
     """
     program, tally = frame.program, frame.tally
     change, previous = tally.root_change, tally.root
-    by_path = program.key == BY_PATH or program.key == BY_ACTIONS
-    if change != SAME_ROOT or previous < 0:
+    by_path = program.key == codes.BY_PATH or program.key == codes.BY_ACTIONS
+    if change != codes.SAME_ROOT or previous < 0:
         child = -1
-        if change == MOVED_ON and program.key == BY_PATH and previous >= 0:
+        if change == codes.MOVED_ON and program.key == codes.BY_PATH and previous >= 0:
             child = fitting_child(frame, previous)
-        if child < 0 and (change == RESTARTED or (by_path and previous >= 0)):
+        if child < 0 and (change == codes.RESTARTED or (by_path and previous >= 0)):
             clear(frame)
         if child < 0:
             tag = -1 if by_path else child_tag(frame, 0, 0, 0)
             child = find(frame, tag, frame.root_state)
         if child < 0:
             if tally.nodes >= program.row_capacity:
-                return NO_ROOM_FOR_ROOT
+                return codes.NO_ROOM_FOR_ROOT
             child = add(frame, -1 - child, tag, frame.root_state)
         tally.root = child
     tally.inherited = stats_of(frame, tally.root).visits
-    return DONE
+    return codes.DONE
 
 
 @njit
@@ -192,15 +175,15 @@ def child_value(frame, child):
 
 @njit
 def append_edge(frame, heads, action, last, child, reward):
-    """Store a new outcome behind edge `last` of an action's list; returns its number, or NO_EDGE without room."""
+    """Store a new outcome behind edge `last` of an action's list; returns its number, or codes.NO_EDGE without room."""
     if frame.tally.edges >= frame.program.edge_capacity:
         frame.tally.capped = 1
-        return NO_EDGE
+        return codes.NO_EDGE
     number = frame.tally.edges
     frame.tally.edges = number + 1
     edge = edge_at(frame, number)
-    edge.child, edge.next, edge.count, edge.reward = child, NO_EDGE, 1, reward
-    if last == NO_EDGE:
+    edge.child, edge.next, edge.count, edge.reward = child, codes.NO_EDGE, 1, reward
+    if last == codes.NO_EDGE:
         heads[action] = number
     else:
         edge_at(frame, last).next = number
@@ -215,9 +198,9 @@ def record_outcome(frame, heads, action, child, reward, discount):
     paper's Lemma on Q-value concentration analyses (its eq. Q_graph).  Outcomes are summed in the order in which
     they were first met.  Without room for another edge a new outcome is left out of the sum.
     """
-    number, last, met = heads[action], NO_EDGE, NO_EDGE
+    number, last, met = heads[action], codes.NO_EDGE, codes.NO_EDGE
     total, count = 0.0, 0
-    while number != NO_EDGE:
+    while number != codes.NO_EDGE:
         edge = edge_at(frame, number)
         outcome, rewards = edge.child, edge.reward
         # Chosen, not branched on: chance decided which outcome it was, so the processor could only guess.
@@ -228,11 +211,11 @@ def record_outcome(frame, heads, action, child, reward, discount):
         total += rewards + discount * n * child_value(frame, outcome)
         count += n
         last, number = number, types.int64(edge.next)
-    if met != NO_EDGE:
+    if met != codes.NO_EDGE:
         edge = edge_at(frame, met)
         edge.count += 1
         edge.reward += reward
-    elif append_edge(frame, heads, action, last, child, reward) != NO_EDGE:
+    elif append_edge(frame, heads, action, last, child, reward) != codes.NO_EDGE:
         total += reward + discount * child_value(frame, child)
         count += 1
     if count == 0:
@@ -282,7 +265,7 @@ def reach(frame, root, order, position):
             heads = node_at(frame, order[index]).heads
             for action in range(program.actions):
                 number = heads[action]
-                while number != NO_EDGE:
+                while number != codes.NO_EDGE:
                     edge = edge_at(frame, number)
                     child = types.int64(edge.child)
                     if child >= 0 and position[child] == 0:
@@ -290,7 +273,7 @@ def reach(frame, root, order, position):
                         count += 1
                         position[child] = count
                     number = types.int64(edge.next)
-        if program.key == BY_STATE:
+        if program.key == codes.BY_STATE:
             sort_cells(offset(order, end), count - end)
             for index in range(end, count):
                 position[order[index]] = index + 1

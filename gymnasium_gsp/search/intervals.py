@@ -11,7 +11,8 @@ from numba import njit, types
 from gymnasium_gsp.abi.context import legal_mask
 from gymnasium_gsp.abi.memory import offset
 from gymnasium_gsp.abi.signatures import call_bound
-from gymnasium_gsp.search.frame import BY_ACTIONS, NO_EDGE, OUTCOME_CELLS, edge_at, interval_of, node_at, stats_of
+from gymnasium_gsp.search import codes
+from gymnasium_gsp.search.frame import OUTCOME_CELLS, edge_at, interval_of, node_at, stats_of
 from gymnasium_gsp.search.playout import read_legal
 
 
@@ -34,7 +35,7 @@ def open_actions(frame, node):
     program, context, mask = frame.program, frame.context, legal_mask(frame.context)
     legal = read_legal(frame, frame.state)
     for action in range(program.actions):
-        allowed = program.legal == 0 or program.key == BY_ACTIONS or mask[action] != 0.0
+        allowed = program.legal == 0 or program.key == codes.BY_ACTIONS or mask[action] != 0.0
         node.q[action] = context.top if allowed else -math.inf
         node.variance[action] = context.bottom if allowed else -math.inf
     node.interval.opened = 1
@@ -49,7 +50,7 @@ def action_bound(frame, node, action, side):
     if visits == 0:
         return context.top if side > 0.0 else context.bottom
     number, count, outcomes = node.heads[action], 0, frame.scratch
-    while number != NO_EDGE:
+    while number != codes.NO_EDGE:
         edge, outcome = edge_at(frame, number), offset(outcomes, OUTCOME_CELLS * count)
         outcome[0], outcome[1], outcome[2] = edge.count, edge.reward, 0.0
         if edge.child >= 0:

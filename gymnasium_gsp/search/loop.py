@@ -7,20 +7,8 @@ errors.
 
 from numba import njit, types
 
-from gymnasium_gsp.search.frame import (
-    ADD_WHILE_ROOM,
-    DONE,
-    FULL,
-    GROWING,
-    NO_ROOM_FOR_ROOT,
-    OUT_OF_NODES,
-    OUT_OF_STEPS,
-    OUTCOME_CELLS,
-    RAISED,
-    WRONG_DRAWS,
-    interval_of,
-    make_frame,
-)
+from gymnasium_gsp.search import codes
+from gymnasium_gsp.search.frame import OUTCOME_CELLS, interval_of, make_frame
 from gymnasium_gsp.search.graph import enter_root
 from gymnasium_gsp.search.intervals import set_up
 from gymnasium_gsp.search.optimistic import simulate_optimistically
@@ -33,10 +21,10 @@ _INVERSE_OF_INCREMENT = types.uint64(0xF1DE83E19937733D)  # of 0x9E3779B97F4A7C1
 def limit_reached(frame):
     """Return which limit forbids another simulation; DONE if none does."""
     if frame.tally.model_steps >= frame.program.step_limit:
-        return OUT_OF_STEPS
+        return codes.OUT_OF_STEPS
     if frame.tally.new_nodes >= frame.program.node_limit:
-        return OUT_OF_NODES
-    return DONE
+        return codes.OUT_OF_NODES
+    return codes.DONE
 
 
 @njit
@@ -45,13 +33,13 @@ def is_full(frame):
     program, tally = frame.program, frame.tally
     if program.bound != 0 and OUTCOME_CELLS * (tally.widest + program.longest + 1) > program.scratch_capacity:
         return True
-    if program.growth == ADD_WHILE_ROOM:
+    if program.growth == codes.ADD_WHILE_ROOM:
         return False
-    needed = program.longest if program.growth == GROWING else 1
+    needed = program.longest if program.growth == codes.GROWING else 1
     if tally.nodes + needed > program.row_capacity:
         return True
     # With intervals a step can add an edge to the next node and one back.
-    edges = 2 * needed if program.bound != 0 and program.growth == GROWING else needed
+    edges = 2 * needed if program.bound != 0 and program.growth == codes.GROWING else needed
     return program.edges_kept != 0 and tally.edges + edges > program.edge_capacity
 
 
@@ -77,15 +65,15 @@ def count_simulation(frame, status, words, steps):
         steps: model steps before it.
     """
     if frame.context.in_flight != 0:
-        return RAISED
-    if status != DONE:
+        return codes.RAISED
+    if status != codes.DONE:
         return status
     # Steps that a value function made by itself drew from a stream of its own.
     steps = frame.tally.model_steps - steps - frame.context.extra_steps
     if not draws_are_fixed(frame.tally, frame.model_rng[0] - words, steps):
-        return WRONG_DRAWS
+        return codes.WRONG_DRAWS
     frame.tally.simulations += 1
-    return DONE
+    return codes.DONE
 
 
 def run_simulations(arrays, enter):
@@ -98,21 +86,21 @@ def run_simulations(arrays, enter):
     frame = make_frame(arrays)
     optimistic = frame.program.bound != 0
     if enter:
-        if enter_root(frame) != DONE:
-            return NO_ROOM_FOR_ROOT
+        if enter_root(frame) != codes.DONE:
+            return codes.NO_ROOM_FOR_ROOT
         if optimistic and interval_of(frame, frame.tally.root).order == 0:
             set_up(frame, frame.tally.root)
     while frame.tally.simulations < frame.program.simulation_limit:
         limit = limit_reached(frame)
-        if limit != DONE:
+        if limit != codes.DONE:
             return limit
         if is_full(frame):
-            return FULL
+            return codes.FULL
         frame.context.extra_steps = 0
         frame.context.simulation = frame.tally.simulations
         words, steps = frame.model_rng[0], frame.tally.model_steps
         status = simulate_optimistically(frame) if optimistic else simulate(frame)
         status = count_simulation(frame, status, words, steps)
-        if status != DONE:
+        if status != codes.DONE:
             return status
-    return DONE
+    return codes.DONE

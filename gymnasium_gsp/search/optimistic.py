@@ -6,22 +6,8 @@ from numba import njit, types
 
 from gymnasium_gsp.abi.signatures import FAILED, RUNNING, TERMINATED
 from gymnasium_gsp.abi.stream import below
-from gymnasium_gsp.search.frame import (
-    BAD_REWARD,
-    BY_ACTIONS,
-    DONE,
-    LEAF,
-    NO_ACTION,
-    NO_EDGE,
-    STEP_FAILED,
-    TERMINAL,
-    UNSTORED,
-    edge_at,
-    hop_at,
-    is_action,
-    node_at,
-    reward_of,
-)
+from gymnasium_gsp.search import codes
+from gymnasium_gsp.search.frame import edge_at, hop_at, is_action, node_at, reward_of
 from gymnasium_gsp.search.graph import add_if_room, append_edge, child_tag, find
 from gymnasium_gsp.search.intervals import action_bound, open_actions, set_up, within_bounds
 from gymnasium_gsp.search.playout import copy_state, read_legal, take_step
@@ -32,7 +18,7 @@ from gymnasium_gsp.search.propagate import link_predecessor, propagate
 def optimistic_action(frame, node):
     """Return an action never tried, or else the one with the largest upper bound, recomputed now; ties at random."""
     best, largest, ties, rounding = -1, -math.inf, 0, frame.program.rounding
-    masked = frame.program.key == BY_ACTIONS and frame.context.masked != 0
+    masked = frame.program.key == codes.BY_ACTIONS and frame.context.masked != 0
     for action in range(frame.program.actions):
         if node.q[action] == -math.inf or (masked and not is_action(frame, action)):
             continue
@@ -54,10 +40,10 @@ def count_outcome(frame, number, action, child, reward):
     node, apart = node_at(frame, number), frame.program.rewards_apart != 0
     node.stats.visits += 1
     node.counts[action] += 1
-    if child == UNSTORED:
+    if child == codes.UNSTORED:
         return
-    edge_number, last, width = node.heads[action], NO_EDGE, 1
-    while edge_number != NO_EDGE:
+    edge_number, last, width = node.heads[action], codes.NO_EDGE, 1
+    while edge_number != codes.NO_EDGE:
         edge = edge_at(frame, edge_number)
         if edge.child == child and (not apart or edge.reward == reward):
             edge.count += 1
@@ -67,7 +53,7 @@ def count_outcome(frame, number, action, child, reward):
         last, edge_number, width = edge_number, types.int64(edge.next), width + 1
     if child >= 0:
         link_predecessor(frame, number, child)
-    if append_edge(frame, node.heads, action, last, child, reward) != NO_EDGE:
+    if append_edge(frame, node.heads, action, last, child, reward) != codes.NO_EDGE:
         frame.tally.widest = max(frame.tally.widest, width)
 
 
@@ -84,25 +70,25 @@ def simulate_optimistically(frame):
     while depth < program.horizon and (status == TERMINATED or tally.model_steps < program.step_limit):
         node = node_at(frame, number)
         if node.interval.opened == 0 and not open_actions(frame, node):
-            return NO_ACTION
-        if program.key == BY_ACTIONS and status != TERMINATED and read_legal(frame, frame.state) <= 0:
-            return NO_ACTION
+            return codes.NO_ACTION
+        if program.key == codes.BY_ACTIONS and status != TERMINATED and read_legal(frame, frame.state) <= 0:
+            return codes.NO_ACTION
         if node.interval.queued == 0:
             node.interval.queued = -1
             hop_at(frame, visited).node = number
             visited += 1
         action = optimistic_action(frame, node)
-        ends_here = program.expansion == LEAF and node.counts[action] == 0
+        ends_here = program.expansion == codes.LEAF and node.counts[action] == 0
         reward[0] = 0.0
         if status != TERMINATED:
             status = take_step(frame, action, reward)
             if status == FAILED:
-                return STEP_FAILED
+                return codes.STEP_FAILED
             if not within_bounds(frame.context, reward[0]):
-                return BAD_REWARD
+                return codes.BAD_REWARD
         depth += 1
-        child = TERMINAL
-        if status != TERMINATED or program.key == BY_ACTIONS:
+        child = codes.TERMINAL
+        if status != TERMINATED or program.key == codes.BY_ACTIONS:
             tag = child_tag(frame, number, action, depth)
             child = find(frame, tag, frame.state)
             if child < 0:
@@ -114,4 +100,4 @@ def simulate_optimistically(frame):
             break
         number = child
     propagate(frame, visited)
-    return DONE
+    return codes.DONE

@@ -8,7 +8,8 @@ from gymnasium_gsp.abi.context import legal_mask
 from gymnasium_gsp.abi.memory import offset
 from gymnasium_gsp.abi.signatures import FAILED, TERMINATED, call_legal, call_policy, call_step
 from gymnasium_gsp.abi.stream import below
-from gymnasium_gsp.search.frame import BAD_ACTION, NO_ACTION, STEP_FAILED, is_action, place
+from gymnasium_gsp.search import codes
+from gymnasium_gsp.search.frame import is_action, place
 
 
 @njit(forceinline=True)
@@ -69,7 +70,7 @@ def rollout(frame, reward, depth):
     while depth < end and steps < step_limit:
         legal = read_legal(frame, frame.state)
         if legal <= 0:
-            tally.detail = NO_ACTION
+            tally.detail = codes.NO_ACTION
             return math.nan
         if program.policy == 0:
             action = uniform_action(frame, legal)
@@ -78,13 +79,13 @@ def rollout(frame, reward, depth):
             params = offset(frame.params, program.policy_params)
             action = call_policy(program.policy, params, context, frame.state, frame.rng)
             if not is_action(frame, action):
-                tally.detail = BAD_ACTION
+                tally.detail = codes.BAD_ACTION
                 return math.nan
         reward[0] = math.nan
         status = call_step(program.step, frame.model_params, frame.state, action, frame.model_rng, reward)
         steps += 1
         if status == FAILED or not math.isfinite(reward[0]):
-            tally.detail = STEP_FAILED
+            tally.detail = codes.STEP_FAILED
             return math.nan
         total += factor * reward[0]
         factor *= context.discount

@@ -4,7 +4,8 @@ import math
 
 from numba import njit, types
 
-from gymnasium_gsp.search.frame import NO_EDGE, edge_at, hop_at, interval_of, node_at
+from gymnasium_gsp.search import codes
+from gymnasium_gsp.search.frame import edge_at, hop_at, interval_of, node_at
 from gymnasium_gsp.search.intervals import action_bound
 
 
@@ -14,7 +15,7 @@ def link_predecessor(frame, number, child):
     node = node_at(frame, number)
     for action in range(frame.program.actions):
         edge_number = node.heads[action]
-        while edge_number != NO_EDGE:
+        while edge_number != codes.NO_EDGE:
             edge = edge_at(frame, edge_number)
             if edge.child == child:
                 return
@@ -70,7 +71,7 @@ def propagate(frame, visited):
         if not renew(frame, node):
             continue
         number = interval.predecessors
-        while number != NO_EDGE:
+        while number != codes.NO_EDGE:
             edge = edge_at(frame, number)
             waiting = interval_of(frame, edge.child)
             if waiting.queued == 0:
@@ -87,17 +88,17 @@ def propagate(frame, visited):
 def link_all(frame):
     """Write the lists of predecessors anew, from the outcome edges."""
     for number in range(frame.tally.nodes):
-        interval_of(frame, number).predecessors = NO_EDGE
+        interval_of(frame, number).predecessors = codes.NO_EDGE
     for number in range(frame.tally.nodes):
         node = node_at(frame, number)
         for action in range(frame.program.actions):
             edge_number = node.heads[action]
-            while edge_number != NO_EDGE:
+            while edge_number != codes.NO_EDGE:
                 edge = edge_at(frame, edge_number)
                 child, edge_number = types.int64(edge.child), types.int64(edge.next)
                 if child < 0:
                     continue
                 # Nodes come one after the other, so if this one is in the list, it is at its head.
                 head = interval_of(frame, child).predecessors
-                if head == NO_EDGE or edge_at(frame, head).child != number:
+                if head == codes.NO_EDGE or edge_at(frame, head).child != number:
                     prepend_predecessor(frame, number, child)

@@ -12,7 +12,8 @@ from numba import njit
 
 from gymnasium_gsp.abi.memory import as_cells, as_reals, offset, record_type, viewer
 from gymnasium_gsp.abi.signatures import FAILED, TERMINATED
-from gymnasium_gsp.search.frame import NO_ACTION, STEP_FAILED, is_action
+from gymnasium_gsp.search import codes
+from gymnasium_gsp.search.frame import is_action
 from gymnasium_gsp.search.playout import copy_state, read_legal, take_step
 
 LEVEL = np.dtype(
@@ -76,7 +77,7 @@ def tree_value(frame, samples, depth):
     if depth <= 0:
         return 0.0
     if not open_level(frame, stack):
-        frame.tally.detail = NO_ACTION
+        frame.tally.detail = codes.NO_ACTION
         return math.nan
     while top >= 0:
         cells = offset(stack, top * size)
@@ -97,7 +98,7 @@ def tree_value(frame, samples, depth):
         copy_state(frame, state, frame.state)
         status = take_step(frame, level.action, offset(as_reals(level), 5))
         if status == FAILED:
-            frame.tally.detail = STEP_FAILED
+            frame.tally.detail = codes.STEP_FAILED
             return math.nan
         if status == TERMINATED or top + 1 >= depth:
             level.total += level.reward
@@ -105,6 +106,6 @@ def tree_value(frame, samples, depth):
             continue
         top += 1
         if not open_level(frame, offset(stack, top * size)):
-            frame.tally.detail = NO_ACTION
+            frame.tally.detail = codes.NO_ACTION
             return math.nan
     return value

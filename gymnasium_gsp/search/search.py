@@ -15,33 +15,12 @@ from gymnasium_gsp.abi.interrupts import Interrupts
 from gymnasium_gsp.abi.memory import address
 from gymnasium_gsp.errors import PlanningError, RecipeError
 from gymnasium_gsp.models.model import Model
+from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.assembly import assemble
 from gymnasium_gsp.search.budget import Budget, Progress, SearchResult
 from gymnasium_gsp.search.decide import decide
 from gymnasium_gsp.search.failures import failure_message
-from gymnasium_gsp.search.frame import (
-    ADD_WHILE_ROOM,
-    DONE,
-    EDGE,
-    FULL,
-    GROWING,
-    HOP,
-    LAST_ROOM,
-    MOVED_ON,
-    NO_LIMIT,
-    NO_ROOM_FOR_ROOT,
-    OUT_OF_NODES,
-    OUT_OF_STEPS,
-    RESTARTED,
-    SAME_ROOT,
-    STEP_FAILED,
-    TALLY,
-    Arrays,
-    interval_of,
-    make_frame,
-    named,
-    stats_of,
-)
+from gymnasium_gsp.search.frame import EDGE, HOP, TALLY, Arrays, interval_of, make_frame, named, stats_of
 from gymnasium_gsp.search.graph import find
 from gymnasium_gsp.search.ingredients.evaluation import SampledTree
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_HORIZON, planned_trajectories
@@ -90,7 +69,7 @@ class Search:
         memory: int = MEMORY,
         first_rows: int = SMALLEST,
     ) -> None:
-        if not hasattr(model, "step_pointer"):
+        if not isinstance(model, Model):
             raise RecipeError(
                 "a model is a CompiledModel, or what tabular_model() or an environment's compiled_model() returns, not "
                 f"{model!r}"
@@ -187,12 +166,12 @@ class Search:
         """Set the records to one decision."""
         program, tally, context = self.program, self.tally, self.context
         depth = self._limit_depth(budget, steps_left)
-        program.end = NO_LIMIT if steps_left is None else steps_left
-        program.rollout_end = max(depth, DEFAULT_HORIZON) if steps_left is None else NO_LIMIT
+        program.end = codes.NO_LIMIT if steps_left is None else steps_left
+        program.rollout_end = max(depth, DEFAULT_HORIZON) if steps_left is None else codes.NO_LIMIT
         program.root_elapsed = elapsed
-        program.step_limit = NO_LIMIT if budget.model_steps is None else budget.model_steps
-        program.node_limit = NO_LIMIT if budget.nodes is None else budget.nodes
-        program.growth = GROWING
+        program.step_limit = codes.NO_LIMIT if budget.model_steps is None else budget.model_steps
+        program.node_limit = codes.NO_LIMIT if budget.nodes is None else budget.nodes
+        program.growth = codes.GROWING
         context.in_flight = 0
         self.store.replace(params=self._assembly.with_lower_bounds(depth, steps_left, self.discount))
         self._set_trajectories(budget)
@@ -200,9 +179,9 @@ class Search:
         tally.simulations = tally.model_steps = tally.new_nodes = tally.capped = 0
         if self.recipe.retention == "decision":
             self.store.forget()
-        elif tally.root_change != RESTARTED:
-            tally.root_change = SAME_ROOT if same_root else MOVED_ON
-        if self.model.keys is not None and tally.root_change == RESTARTED:
+        elif tally.root_change != codes.RESTARTED:
+            tally.root_change = codes.SAME_ROOT if same_root else codes.MOVED_ON
+        if self.model.keys is not None and tally.root_change == codes.RESTARTED:
             self.model.keys.retain(cells[:1].tolist())
 
     def _limit_depth(self, budget: Budget, steps_left: int | None) -> int:
@@ -246,9 +225,9 @@ class Search:
     def _run(self, budget: Budget, begun: float, on_progress: OnProgress | None) -> str:
         """Run chunks until something ends the search; returns what did."""
         program, tally, store, keys = self.program, self.tally, self.store, self.model.keys
-        limit = NO_LIMIT if budget.simulations is None else budget.simulations
+        limit = codes.NO_LIMIT if budget.simulations is None else budget.simulations
         deadline = None if budget.seconds is None else begun + budget.seconds
-        only_nodes = limit == NO_LIMIT and deadline is None and budget.model_steps is None
+        only_nodes = limit == codes.NO_LIMIT and deadline is None and budget.model_steps is None
         grown_at, grown = 0, 0
         enter, dropped = True, False
         self.loop_seconds = 0.0
@@ -260,23 +239,23 @@ class Search:
             self._interrupts.raise_interrupt()
             now = time.perf_counter()
             self.loop_seconds += now - chunk_begun
-            if status == NO_ROOM_FOR_ROOT:
+            if status == codes.NO_ROOM_FOR_ROOT:
                 self._make_root_room()
                 continue
             enter = False
-            tally.root_change = SAME_ROOT
-            if status == FULL:
+            tally.root_change = codes.SAME_ROOT
+            if status == codes.FULL:
                 dropped = self._make_room(dropped)
                 continue
-            if status >= STEP_FAILED or self._interrupts.causes:
+            if status >= codes.STEP_FAILED or self._interrupts.causes:
                 self._fail(status)
             if keys is not None and len(keys) > 2 * tally.nodes + SPARE_KEYS:
                 keys.retain(store.first_key_cells().tolist())
             done = int(tally.simulations)
             self._adapt_chunk(done - before, now - chunk_begun)
-            if status == OUT_OF_STEPS:
+            if status == codes.OUT_OF_STEPS:
                 return "model_steps"
-            if status == OUT_OF_NODES:
+            if status == codes.OUT_OF_NODES:
                 return "nodes"
             if done >= limit:
                 return "simulations"
@@ -307,14 +286,14 @@ class Search:
         Returns whether the past has been dropped in this decision.
         """
         program, store = self.program, self.store
-        if program.growth == GROWING:
+        if program.growth == codes.GROWING:
             if not store.make_room(int(program.longest)):
-                program.growth = LAST_ROOM
+                program.growth = codes.LAST_ROOM
         elif self.recipe.retention == "episode" and not dropped:
             store.drop_past()
             return True
         else:
-            program.growth = ADD_WHILE_ROOM
+            program.growth = codes.ADD_WHILE_ROOM
         return dropped
 
     def _next_chunk(self, deadline: float | None, now: float) -> int:
@@ -349,7 +328,7 @@ class Search:
         with self._interrupts:
             status = self._decide(self.store.arrays, order, position, reals, counts)
         self._interrupts.raise_interrupt()
-        if status != DONE or self._interrupts.causes:
+        if status != codes.DONE or self._interrupts.causes:
             self._fail(status)
         ended = time.perf_counter()
         self._sweep_seconds = (ended - decision_begun) / max(nodes, 1)

@@ -12,16 +12,11 @@ from numpy.typing import NDArray
 
 from gymnasium_gsp.abi.compilation import compiled_entry
 from gymnasium_gsp.abi.memory import address, offset, record
+from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.frame import (
-    BY_ACTIONS,
-    BY_PATH,
-    BY_STATE,
-    BY_STATE_ELAPSED,
     EDGE,
     FIRST_KEY,
-    NO_EDGE,
     OUTCOME_CELLS,
-    RESTARTED,
     Arrays,
     as_stats,
     edge_at,
@@ -56,13 +51,13 @@ def mark_future(arrays, order, position):
     """Write 1 to `position` for each node worth keeping now that the root has moved on; `order` is working memory."""
     frame = make_frame(arrays)
     root, actions, key = frame.tally.root, frame.program.actions, frame.program.key
-    if key == BY_STATE:
+    if key == codes.BY_STATE:
         reach(frame, root, address(order, 0), address(position, 0))
     for number in range(frame.tally.nodes):
         tag = stats_of(frame, number).tag
-        if key == BY_STATE:
+        if key == codes.BY_STATE:
             keep = position[number] != 0
-        elif key == BY_STATE_ELAPSED:
+        elif key == codes.BY_STATE_ELAPSED:
             keep = tag >= frame.program.root_elapsed
         else:  # parents have lower numbers than their children
             keep = number == root or (tag >= 0 and position[tag // actions] != 0)
@@ -74,13 +69,13 @@ def move_edges(frame, number, kept_edges, count, position):
     """Copy a node's outcome edges behind the first `count` of `kept_edges`; returns how many there are then."""
     heads = node_at(frame, number).heads
     for action in range(frame.program.actions):
-        old, last = heads[action], NO_EDGE
-        heads[action] = NO_EDGE
-        while old != NO_EDGE:
+        old, last = heads[action], codes.NO_EDGE
+        heads[action] = codes.NO_EDGE
+        while old != codes.NO_EDGE:
             edge, new = edge_at(frame, old), record(kept_edges, count)
             new.child = position[edge.child] - 1 if edge.child >= 0 else types.int64(edge.child)
-            new.next, new.count, new.reward = NO_EDGE, edge.count, edge.reward
-            if last == NO_EDGE:
+            new.next, new.count, new.reward = codes.NO_EDGE, edge.count, edge.reward
+            if last == codes.NO_EDGE:
                 heads[action] = count
             else:
                 record(kept_edges, last).next = count
@@ -93,7 +88,7 @@ def compact(arrays, kept_edges, position):
     """Move the marked nodes to the front, and their edges to `kept_edges`, an array as large as `edges`."""
     frame = make_frame(arrays)
     actions, kept, count = frame.program.actions, 0, 1
-    by_path = frame.program.key == BY_PATH or frame.program.key == BY_ACTIONS
+    by_path = frame.program.key == codes.BY_PATH or frame.program.key == codes.BY_ACTIONS
     for number in range(frame.tally.nodes):
         if position[number] != 0:
             kept += 1
@@ -221,4 +216,4 @@ class Store:
 
     def forget(self) -> None:
         """Let go of every node, keeping the memory."""
-        self._tally.root_change = RESTARTED
+        self._tally.root_change = codes.RESTARTED

@@ -7,31 +7,8 @@ from numba import njit, types
 from gymnasium_gsp.abi.context import UNKNOWN, notes
 from gymnasium_gsp.abi.memory import null_reals, offset, prefetch
 from gymnasium_gsp.abi.signatures import FAILED, TERMINATED, call_backup, call_select, call_value
-from gymnasium_gsp.search.frame import (
-    AT_THE_SWITCH,
-    BAD_ACTION,
-    BAD_BACKUP,
-    BAD_VALUE,
-    BY_CONSTANT,
-    BY_ROLLOUT,
-    BY_SAMPLED_TREE,
-    DONE,
-    LEAF,
-    NO_ACTION,
-    PRESENT_VALUES,
-    RUNNING_MEAN,
-    SAMPLED_RETURN,
-    STEP_FAILED,
-    TERMINAL,
-    UNSTORED,
-    edge_at,
-    hop_at,
-    is_action,
-    node_at,
-    place,
-    reward_of,
-    stats_of,
-)
+from gymnasium_gsp.search import codes
+from gymnasium_gsp.search.frame import edge_at, hop_at, is_action, node_at, place, reward_of, stats_of
 from gymnasium_gsp.search.graph import add_if_room, child_tag, find, record_outcome
 from gymnasium_gsp.search.ingredients.switching import switching_depth
 from gymnasium_gsp.search.playout import copy_state, read_legal, rollout, take_step, uniform_action
@@ -70,13 +47,13 @@ def evaluate(frame, depth):
     program, tally, context = frame.program, frame.tally, frame.context
     if depth >= program.end:
         return 0.0
-    if program.evaluation == BY_ROLLOUT:
+    if program.evaluation == codes.BY_ROLLOUT:
         # The reward of the hop that is not taken is free for the playout's rewards.
         return rollout(frame, reward_of(hop_at(frame, depth)), depth)
     params = offset(frame.params, program.value_params)
-    if program.evaluation == BY_CONSTANT:
+    if program.evaluation == codes.BY_CONSTANT:
         return params[0]
-    if program.evaluation == BY_SAMPLED_TREE:
+    if program.evaluation == codes.BY_SAMPLED_TREE:
         return tree_value(frame, types.int64(params[0]), min(types.int64(params[1]), program.end - depth))
     place(frame, depth)
     end = min(program.end, program.rollout_end, depth + program.rollout_steps)
@@ -84,7 +61,7 @@ def evaluate(frame, depth):
     value = call_value(program.value, params, context, frame.state, frame.rng)
     tally.model_steps += context.extra_steps  # a simulation evaluates once
     if not math.isfinite(value):
-        tally.detail = BAD_VALUE
+        tally.detail = codes.BAD_VALUE
         return math.nan
     return value
 
@@ -103,17 +80,17 @@ def learn(frame, node, hop, depth, value, sampled):
     """
     program, context = frame.program, frame.context
     action, reward, discount = hop.action, hop.reward, context.discount
-    target = sampled if program.target == SAMPLED_RETURN else reward + discount * value
+    target = sampled if program.target == codes.SAMPLED_RETURN else reward + discount * value
     node.stats.visits += 1
     node.counts[action] += 1
     before = node.q[action]
     if program.edges_kept != 0:
         # What was not stored has no value of its own, so its target is booked as reward.
-        booked = target if hop.child == UNSTORED else reward
+        booked = target if hop.child == codes.UNSTORED else reward
         present = record_outcome(frame, node.heads, action, hop.child, booked, discount)
-        if program.estimator == PRESENT_VALUES:
+        if program.estimator == codes.PRESENT_VALUES:
             node.q[action] = present
-    if program.estimator == RUNNING_MEAN:
+    if program.estimator == codes.RUNNING_MEAN:
         node.q[action] = before + (target - before) / node.counts[action]
     variance = null_reals()
     if program.variance_kept != 0:
@@ -139,7 +116,7 @@ def learn(frame, node, hop, depth, value, sampled):
 def back_up(frame, length, value, sampled):
     """Carry a leaf's value and the sampled return up the trail; returns the return from the root, or NaN."""
     switch = -1
-    if frame.program.learning == AT_THE_SWITCH:
+    if frame.program.learning == codes.AT_THE_SWITCH:
         switch = switching_depth(frame.context.simulation, frame.program.horizon)
     for depth in range(length - 1, -1, -1):
         hop = hop_at(frame, depth)
@@ -149,7 +126,7 @@ def back_up(frame, length, value, sampled):
         node = node_at(frame, hop.node)
         value = learn(frame, node, hop, depth, value, sampled)
         if not math.isfinite(value):
-            frame.tally.detail = BAD_BACKUP
+            frame.tally.detail = codes.BAD_BACKUP
             return math.nan
         node.stats.value = value
     return sampled
@@ -198,29 +175,29 @@ def simulate(frame):
             break
         action = choose(frame, node, fresh, depth)
         if action < 0:
-            return NO_ACTION if action == -1 else BAD_ACTION
+            return codes.NO_ACTION if action == -1 else codes.BAD_ACTION
         if program.edges_kept != 0:  # the backup will ask for these edges, which nothing has read lately
             prefetch(edge_at(frame, node_at(frame, node).heads[action]))
         hop = hop_at(frame, depth)
         status = take_step(frame, action, reward_of(hop))
         if status == FAILED:
-            return STEP_FAILED
+            return codes.STEP_FAILED
         depth += 1
         hop.node, hop.action = node, action
         if status == TERMINATED:
-            hop.child = TERMINAL
+            hop.child = codes.TERMINAL
             break
         tag = child_tag(frame, node, action, depth)
         found = find(frame, tag, frame.state)
         fresh = found < 0
         node = add_if_room(frame, found, tag, frame.state) if fresh else found
         hop.child = node
-        if fresh and (node == UNSTORED or program.expansion == LEAF):
+        if fresh and (node == codes.UNSTORED or program.expansion == codes.LEAF):
             sampled = evaluate(frame, depth)
             if math.isnan(sampled):
                 return tally.detail
             value = sampled
-            if node != UNSTORED:
+            if node != codes.UNSTORED:
                 stats = stats_of(frame, node)
                 stats.visits, stats.value = 1, value
             break
@@ -229,4 +206,4 @@ def simulate(frame):
         return tally.detail
     if not cut:
         observe_return(frame.context, sampled)
-    return DONE
+    return codes.DONE
