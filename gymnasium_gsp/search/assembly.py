@@ -33,7 +33,7 @@ _CODES = {
 
 @dataclass(frozen=True)
 class ValueRange:
-    """What a model declares about rewards, and what follows for values.
+    """The range of rewards that a model declares, and of the values that follow.
 
     Attributes:
         low, high: smallest and largest reward of one step.

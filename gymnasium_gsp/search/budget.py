@@ -12,7 +12,7 @@ from gymnasium_gsp.errors import RecipeError
 
 @dataclass(frozen=True)
 class Budget:
-    """What one decision may spend; the first to run out ends the search.
+    """The limits of one decision; the first to be reached ends the search.
 
     Simulations, model steps and nodes are never exceeded: a simulation that runs out of model steps is backed up
     from where it stands, one that runs out of nodes goes on without adding any.  Seconds are exceeded by at most
@@ -60,7 +60,7 @@ def as_budget(value: Any) -> Budget:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a search has done so far, given to `on_progress` between two chunks of it.
+    """The work of a search so far, given to `on_progress` between two chunks of it.
 
     Attributes:
         simulations, model_steps, seconds, nodes: spent in this decision.
@@ -74,7 +74,7 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """What a search says about its root.
+    """The answer of a search about its root.
 
     Attributes:
         action: the recommended action.

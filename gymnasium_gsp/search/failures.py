@@ -1,4 +1,4 @@
-"""What a failed search says: who did what, where, and what to do about it."""
+"""Messages of failed searches: the culprit, the place, and the remedy."""
 
 import math
 

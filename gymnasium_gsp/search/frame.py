@@ -78,7 +78,7 @@ PROGRAM = np.dtype(
         ("rounding", np.float64),  # by how little two upper bounds may differ and still be equal
     ]
 )
-"""What to run and how far."""
+"""The program: what to run and how far."""
 
 TALLY = np.dtype(
     [
@@ -99,7 +99,7 @@ TALLY = np.dtype(
         ("draws", np.int64),  # values that the model draws a step; -1 until the first simulation says
     ]
 )
-"""What has been done, and the state of the graph."""
+"""The tally: counts of a decision, and the state of the graph."""
 
 STATS = np.dtype(
     [
@@ -119,7 +119,7 @@ INTERVAL = np.dtype(
         ("opened", np.int64),  # 1 once its actions have been set up
     ]
 )
-"""What a node keeps beside its row where the recipe has optimism."""
+"""The last part of a node's row, where the recipe has optimism."""
 
 EDGE = np.dtype(
     [

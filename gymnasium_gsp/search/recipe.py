@@ -198,22 +198,22 @@ class Recipe:
 
     @property
     def needs_edges(self) -> bool:
-        """Whether outcomes are stored: for present values, bounds, a sweep, or to know what a root still reaches."""
+        """True if outcomes are stored: for present values, bounds, a sweep, or to know what a root still reaches."""
         kept_by_state = self.key == "state" and self.retention == "episode"
         swept = isinstance(self.decision, Sweep)
         return self.estimator == "current" or self.optimism is not None or swept or kept_by_state
 
     @property
     def looks_to_the_end(self) -> bool:
-        """Whether every return counts all that is left of the episode, wherever the horizon lies."""
+        """True if every return counts all that is left of the episode, wherever the horizon lies."""
         plays_out = isinstance(self.evaluation, Rollout) and self.evaluation.steps is None
         return self.target == "return" and self.estimator == "running" and plays_out
 
     @property
     def guarantee(self) -> tuple[str, ...]:
-        """What keeps the paper's convergence theorem from covering this recipe; empty where it does.
+        """Reasons why the paper's convergence theorem does not cover this recipe; empty where it does.
 
-        With optimism, what keeps its bounds from holding.  Rows of Table 1 are named with their depth; with the default
+        With optimism, reasons why its bounds may fail.  Rows of Table 1 are named with their depth; with the default
         exponents b_(h+1) = 4 b_h + 1 from a b_0 just above 2, the best that any b_0 can do.
         """
         if self.optimism is not None:

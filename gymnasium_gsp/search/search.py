@@ -306,7 +306,7 @@ class Search:
         return max(1, min(self.chunk, int(left / self._simulation_seconds)))
 
     def _decision_seconds(self) -> float:
-        """What the sweep over the present graph will take, by what the last one took a node."""
+        """Estimate the seconds of a sweep over the present graph, by what the last one took a node."""
         return self._sweep_seconds * float(self.tally.nodes) if self.program.sweep else 0.0
 
     def _adapt_chunk(self, simulations: int, seconds: float) -> None:

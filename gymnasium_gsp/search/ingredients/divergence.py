@@ -1,4 +1,4 @@
-"""How far a mean may lie from what was sampled: optimisation over balls of the Kullback-Leibler divergence.
+"""Extreme means over balls of the Kullback-Leibler divergence around what was sampled.
 
 `extreme_mean` solves the subproblem of KL-UCRL (Filippi, Cappe and Garivier 2010, "Optimism in reinforcement learning
 and Kullback-Leibler divergence", Algorithm 1): the largest p . f over laws p with KL(q || p) <= radius, where p may

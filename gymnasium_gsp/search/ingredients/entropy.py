@@ -39,7 +39,7 @@ def temperature(params, context):
 
 @njit
 def reference_mass(context, counts):
-    """What the reference gives to the tried actions: the parent's policy on this trajectory, 0 where there is none."""
+    """Return the mass of the reference, the parent's policy on this trajectory, on the tried actions; 0 without one."""
     depth = context.depth
     if depth == 0:
         return 0.0

@@ -1,4 +1,4 @@
-"""What an ingredient is: a value that knows its C function and its parameters."""
+"""Ingredients: values that know their C function and its parameters."""
 
 import math
 from collections.abc import Mapping, Sequence

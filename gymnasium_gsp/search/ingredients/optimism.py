@@ -137,12 +137,12 @@ class Optimism(Ingredient):
 
     @property
     def rewards_apart(self) -> bool:
-        """Whether outcomes that differ in their reward are stored apart."""
+        """True if outcomes that differ in their reward are stored apart."""
         return False
 
     @property
     def needs_trajectories(self) -> bool:
-        """Whether M must be known."""
+        """True if M must be known."""
         return True
 
     def bound_params(self, actions: int, trajectories: int | None) -> tuple[float, ...]:
@@ -151,7 +151,7 @@ class Optimism(Ingredient):
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """What keeps the bounds from holding at every moment with a stated probability."""
+        """Reasons why the bounds may not hold at every moment with a stated probability."""
         raise NotImplementedError
 
 
@@ -247,7 +247,7 @@ class RewardBound(Optimism):
 
 @dataclass(frozen=True)
 class Propagation:
-    """How far news of a bound travels.
+    """The reach of a change in a bound.
 
     Attributes:
         accuracy: a bound that moves by more than this, in units of the range of one reward, is told to the nodes that
