@@ -123,35 +123,54 @@ def child_tag(frame, node, action, depth):
 def enter_root(frame):
     """Find or add the root's node and note what it inherits.
 
-    Returns NO_ROOM_FOR_ROOT, having changed nothing, if there is no row for it.  A tree goes on from the child of its
-    root that fits the new state.  Which action was executed is not known, so several may fit: the one behind the
-    recommended action comes first, then the one with the most visits.  A tree of action sequences cannot tell which
-    child fits and starts anew.
+    Returns NO_ROOM_FOR_ROOT, having changed nothing, if there is no row for it.
     """
-    program, tally = frame.program, frame.tally
-    change, previous = tally.root_change, tally.root
-    by_path = program.key == codes.BY_PATH or program.key == codes.BY_ACTIONS
-    if change != codes.SAME_ROOT or previous < 0:
-        child = -1
-        if change == codes.MOVED_ON and program.key == codes.BY_PATH and previous >= 0:
-            child = fitting_child(frame, previous)
-        if child < 0 and (change == codes.RESTARTED or (by_path and previous >= 0)):
-            clear(frame)
-        if child < 0:
-            tag = -1 if by_path else child_tag(frame, 0, 0, 0)
-            child = find(frame, tag, frame.root_state)
-        if child < 0:
-            if tally.nodes >= program.row_capacity:
+    tally = frame.tally
+    if tally.root_change != codes.SAME_ROOT or tally.root < 0:
+        root = find_root(frame)
+        if root < 0:
+            if tally.nodes >= frame.program.row_capacity:
                 return codes.NO_ROOM_FOR_ROOT
-            child = add(frame, -1 - child, tag, frame.root_state)
-        tally.root = child
+            root = add(frame, -1 - root, root_tag(frame), frame.root_state)
+        tally.root = root
     tally.inherited = stats_of(frame, tally.root).visits
     return codes.DONE
 
 
 @njit
+def root_tag(frame):
+    """Return the tag of a root that no step led to."""
+    by_path = frame.program.key in (codes.BY_PATH, codes.BY_ACTIONS)
+    return -1 if by_path else child_tag(frame, 0, 0, 0)
+
+
+@njit
+def find_root(frame):
+    """Return the root's node, or -1 - (the free slot where it belongs), having cleared what it cannot go on from.
+
+    A tree goes on from the child of its root that fits the new state.  A tree of action sequences cannot tell which
+    child fits and starts anew.
+    """
+    change, previous = frame.tally.root_change, frame.tally.root
+    if change == codes.RESTARTED:
+        clear(frame)
+    elif previous >= 0 and frame.program.key == codes.BY_PATH:
+        child = fitting_child(frame, previous)
+        if child >= 0:
+            return child
+        clear(frame)
+    elif previous >= 0 and frame.program.key == codes.BY_ACTIONS:
+        clear(frame)
+    return find(frame, root_tag(frame), frame.root_state)
+
+
+@njit
 def fitting_child(frame, root):
-    """Return the child of a tree's root that holds the new root's state, or -1."""
+    """Return the child of a tree's root that holds the new root's state, or -1.
+
+    Which action was executed is not known, so several may fit: the one behind the recommended action comes first, then
+    the one with the most visits.
+    """
     fitting, most = -1, -1
     for action in range(frame.program.actions):
         child = find(frame, root * frame.program.actions + action, frame.root_state)
