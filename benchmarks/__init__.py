@@ -9,5 +9,4 @@ Install with `pip install -e '.[benchmarks]'` and run from the root of the repos
     python -m benchmarks.play               returns in third-party environments
     python -m benchmarks.experiments NAME   the tables of docs/experiments.md
     python -m benchmarks.study NAME         the paper's theory: convergence, bias, sharing, overhead
-    python -m benchmarks.readme             the README's tables of algorithms and environments
 """

@@ -3,7 +3,7 @@
     python -m benchmarks.play                     play the missing episodes, then print the table
     python -m benchmarks.play taxi cartpole       only these rows, of those in benchmarks/play_rows.py
     python -m benchmarks.play --seconds 300       stop after 300 seconds; the next call continues
-    python -m benchmarks.play --table             only print, and write the table into docs/play.md and README.md
+    python -m benchmarks.play --table             only print, and write the table into docs/play.md
     python -m benchmarks.play --trial             two episodes a row at a hundredth of the budget, not saved
 
 Every episode is one line of `benchmarks/play.jsonl`; lines played with other settings are kept and left out.  Times are
@@ -26,7 +26,7 @@ from benchmarks.markers import fill
 from benchmarks.play_rows import ROWS, Policy, Row
 
 RESULTS = Path(__file__).with_name("play.jsonl")
-PAGES = [Path(__file__).parents[1] / name for name in ("docs/play.md", "README.md")]
+PAGE = Path(__file__).parents[1] / "docs/play.md"
 SEED = 0
 Line = dict[str, Any]
 
@@ -177,7 +177,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("rows", nargs="*", help=f"of {', '.join(row.name for row in ROWS)}; all by default")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
     parser.add_argument("--results", type=Path, default=RESULTS, help="file of the episodes")
-    parser.add_argument("--table", action="store_true", help="only print, and write the pages")
+    parser.add_argument("--table", action="store_true", help="only print, and write the page")
     parser.add_argument("--trial", action="store_true", help="small budgets, not saved")
     given = parser.parse_args(arguments)
     if unknown := set(given.rows) - {row.name for row in ROWS}:
@@ -193,8 +193,7 @@ def main(arguments: list[str] | None = None) -> None:
         shown = "\n".join(table(rows, given.results))
     print(shown)
     if given.table and not given.rows:
-        for page in PAGES:
-            page.write_text(fill(page.read_text(encoding="utf-8"), "plays", shown), encoding="utf-8")
+        PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), "plays", shown), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -83,11 +83,6 @@ def acrobot_cell(env: Any, observation: Any) -> tuple[int, ...]:
     return tuple(round(float(number) * scale) for number, scale in zip(env.state, (3.0, 3.0, 1.5, 1.0), strict=True))
 
 
-def open_loop(env: Any, observation: Any) -> int:
-    """Return one key for all states, so that the nodes of a tree are action sequences."""
-    return 0
-
-
 def _third_party(package: str, env_id: str) -> gym.Env[Any, Any]:
     gym.register_envs(importlib.import_module(package))
     return gym.make(env_id)
@@ -152,7 +147,7 @@ ROWS = [
         _steps(2500),
         200.0,
         algorithm="uct-max",
-        options={"state_key": open_loop, "evaluation": Constant()},
+        options={"key": "actions", "evaluation": Constant()},
         why="its engines are noisy, so behind them no state is met twice and a tree of states stays flat; in a tree of "
         "action sequences, each action held for eight frames, the best are tried again and averaged over the noise",
     ),

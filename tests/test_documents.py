@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.readme import refreshed
-
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 SHELL_BLOCKS = re.findall(r"```sh\n(.*?)\n```", README, re.DOTALL)
@@ -50,10 +48,6 @@ def test_the_wheel_runs_the_command_of_the_readme_outside_the_tree():
     (outside,) = (line for line in (ROOT / ".ci" / "run").read_text().splitlines() if 'cd "$outside"' in line)
     assert first.rpartition("&& ")[2] in outside
     assert "-e" not in outside.split()
-
-
-def test_the_tables_are_those_of_the_registries():
-    assert refreshed(README) == README, "run: python -m benchmarks.readme"
 
 
 @pytest.mark.parametrize("block", PYTHON_BLOCKS, ids=[f"block {number}" for number in range(len(PYTHON_BLOCKS))])

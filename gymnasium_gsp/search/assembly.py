@@ -13,7 +13,7 @@ from gymnasium_gsp.search.frame import FIRST_KEY, INTERVAL, PROGRAM
 from gymnasium_gsp.search.ingredients.evaluation import Constant, Heuristic, PythonValue, Rollout, SampledTree
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_HORIZON
 from gymnasium_gsp.search.ingredients.ingredient import Ingredient
-from gymnasium_gsp.search.ingredients.optimism import Optimism
+from gymnasium_gsp.search.ingredients.optimism import Optimism, Propagation
 from gymnasium_gsp.search.recipe import Recipe, Sweep
 
 _CODES = {
@@ -197,7 +197,7 @@ def assemble(model: Model, recipe: Recipe) -> Assembly:
             parts.install("decision_backup", decision.backup or recipe.backup)
     parts.lay_out_rows(model, recipe)
     if recipe.optimism is not None and values is not None:
-        program["accuracy"] = recipe.propagation.accuracy * ((values.high - values.low) or 1.0)
+        program["accuracy"] = (recipe.propagation or Propagation()).accuracy * ((values.high - values.low) or 1.0)
         program["rounding"] = recipe.optimism.rounding * (values.top - values.bottom)
     return Assembly(
         program=program,

@@ -57,7 +57,7 @@ _CHOICES = {
 _VALUES: dict[str, tuple[type, ...]] = {
     "evaluation": (Rollout, Constant, Heuristic, PythonValue, SampledTree),
     "horizon": (StepsLeft, FixedHorizon, AdaptiveHorizon),
-    "propagation": (Propagation,),
+    "propagation": (Propagation, type(None)),
     "decision": (SearchValues, Sweep),
 }
 _INGREDIENTS = {
@@ -103,7 +103,7 @@ class Recipe:
         discount: per step; None for 1 where a time limit is known, else 0.99.
         optimism: bounds on values in place of means; selection and backup are then theirs, and the model must declare
             reward bounds.  None for means.
-        propagation: how far news travels beyond the trail; only with optimism.
+        propagation: the reach of a change in a bound, beyond the trail; only with optimism, None for Propagation().
         retention: "decision", a fresh graph each time; "episode", the graph is kept until the episode ends.
         decision: by the search's own values, or after a sweep.
         recommendation: the action with the best value (with optimism, lower bound) or with the most visits.
@@ -122,7 +122,7 @@ class Recipe:
     horizon: Horizon = StepsLeft()
     discount: float | None = None
     optimism: Optimism | None = None
-    propagation: Propagation = Propagation()
+    propagation: Propagation | None = None
     retention: Literal["decision", "episode"] = "decision"
     decision: SearchValues | Sweep = SearchValues()
     recommendation: Literal["best_value", "most_visits"] = "best_value"
@@ -134,7 +134,7 @@ class Recipe:
         for slot, kinds in _VALUES.items():
             value = getattr(self, slot)
             if not isinstance(value, kinds):
-                names = ", ".join(kind.__name__ for kind in kinds)
+                names = ", ".join(kind.__name__ for kind in kinds if kind is not type(None))
                 raise RecipeError(f"{slot} was given {value!r}; allowed is a value of one of: {names}")
         if not isinstance(self.keep_variance, bool):
             raise RecipeError(f"keep_variance must be True or False, not {self.keep_variance!r}")
@@ -146,7 +146,7 @@ class Recipe:
             check_number("discount", self.discount, smallest=0.0, largest=1.0)
         if self.optimism is not None:
             self._check_optimism()
-        elif self.propagation != Propagation():
+        elif self.propagation is not None:
             raise RecipeError("propagation belongs to a recipe with optimism: give optimism=, or leave it out")
         if self.learning == "at_the_switch" and (self.target != "return" or self.estimator != "running"):
             raise RecipeError(
