@@ -7,9 +7,8 @@ The tables stand between markers in README.md; a test fails while they differ fr
 
 from pathlib import Path
 
-import gymnasium_gsp.agents  # noqa: F401 (registers the algorithms)
 from benchmarks.markers import fill
-from gymnasium_gsp.agents.registry import ALGORITHMS
+from gymnasium_gsp.algorithms.registry import ALGORITHMS
 from gymnasium_gsp.bench.catalogue import ingredients_of
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.exact import shipped_optima
