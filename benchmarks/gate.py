@@ -13,7 +13,7 @@ import math
 import sys
 
 from benchmarks.speed import time_algorithms
-from gymnasium_gsp.agents.registry import ALGORITHMS
+from gymnasium_gsp.algorithms.registry import ALGORITHMS
 from gymnasium_gsp.errors import unknown_name
 
 UCT = "uct"

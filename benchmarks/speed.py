@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.searches import bytes_per_node, decisions
-from gymnasium_gsp.agents.registry import ALGORITHMS, make_recipe
 from gymnasium_gsp.agents.seeding import agent_stream
+from gymnasium_gsp.algorithms.registry import ALGORITHMS, make_recipe
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.search.frame import EDGE
 

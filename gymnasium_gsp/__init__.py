@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from gymnasium_gsp import ingredients
     from gymnasium_gsp.agents.agent import Agent, make_agent, plan
     from gymnasium_gsp.agents.preset_file import read_preset
-    from gymnasium_gsp.agents.registry import ALGORITHMS, make_recipe
     from gymnasium_gsp.agents.wrapper import PlanningWrapper
+    from gymnasium_gsp.algorithms.registry import ALGORITHMS, make_recipe
     from gymnasium_gsp.binding.adapters import register_adapter
     from gymnasium_gsp.binding.adapters.adapter import Adapter
     from gymnasium_gsp.binding.check import check_snapshot
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "ALGORITHMS": "agents.registry",
+    "ALGORITHMS": "algorithms.registry",
     "Adapter": "binding.adapters.adapter",
     "Agent": "agents.agent",
     "Budget": "search.budget",
@@ -42,7 +42,7 @@ _HOMES = {
     "SearchResult": "search.budget",
     "tabular_model_from_arrays": "models.tabular",
     "make_agent": "agents.agent",
-    "make_recipe": "agents.registry",
+    "make_recipe": "algorithms.registry",
     "plan": "agents.agent",
     "read_preset": "agents.preset_file",
     "register_adapter": "binding.adapters",
@@ -78,7 +78,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Public names and modules, loaded when first asked for."""
     if name in _HOMES:
-        importlib.import_module("gymnasium_gsp.agents")
         return getattr(importlib.import_module(f"gymnasium_gsp.{_HOMES[name]}"), name)
     if name == "ingredients":
         return importlib.import_module("gymnasium_gsp.ingredients")

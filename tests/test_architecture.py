@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from gymnasium_gsp.algorithms.registry import ALGORITHMS
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "gymnasium_gsp"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
@@ -16,7 +18,7 @@ PYTHON = [
     for folder in ("gymnasium_gsp", "tests", "benchmarks", "examples")
     for path in sorted((ROOT / folder).rglob("*.py"))
 ]
-ROOMS = ("abi", "envs", "models", "binding", "search", "agents", "exact", "bench", "cli")
+ROOMS = ("abi", "envs", "models", "binding", "search", "algorithms", "agents", "exact", "bench", "cli")
 
 # What a room may import of the others; everybody may import errors.  An entry with a dot means that module alone.
 ARROWS = {
@@ -27,10 +29,11 @@ ARROWS = {
     "models": ("abi",),
     "binding": ("abi", "models"),
     "search": ("abi", "models.model"),
-    "agents": ("abi", "binding", "models", "search", "ingredients"),
+    "algorithms": ("search",),
+    "agents": ("algorithms", "abi", "binding", "models", "search", "ingredients"),
     "exact": ("abi", "models"),
-    "bench": ("envs", "exact", "agents", "search", "ingredients", "abi", "models"),
-    "cli": ("bench", "envs", "exact", "agents", "search", "binding.check"),
+    "bench": ("envs", "exact", "agents", "algorithms", "search", "ingredients", "abi", "models"),
+    "cli": ("bench", "envs", "exact", "agents", "algorithms", "search", "binding.check"),
     "": ("envs",),  # the package itself, when it is imported
 }
 FORBIDDEN = {"search": ("gymnasium",)}  # packages of others that a room does without
@@ -106,6 +109,12 @@ def test_ingredients_know_no_engine(path):
     assert [module for module in of_the_search if not module.startswith("gymnasium_gsp.search.ingredients")] == []
 
 
+def test_every_file_of_algorithms_is_found():
+    """An algorithm is registered because its file stands in the room; no list names it."""
+    files = {path.stem for path in (PACKAGE / "algorithms").glob("*.py")} - {"__init__", "registry"}
+    assert files == {algorithm.recipe.__module__.rpartition(".")[2] for algorithm in ALGORITHMS.values()}
+
+
 def test_the_abi_is_spelt_out_once():
     """C pointers are made from numba types in one room alone."""
     for path in SOURCES:
@@ -119,6 +128,7 @@ def test_a_forbidden_arrow_would_be_found(tmp_path):
         "envs": "from gymnasium_gsp.agents import agent",
         "models": "import gymnasium_gsp.binding.compiled",
         "search": "def later():\n    import gymnasium as gym",
+        "algorithms": "from gymnasium_gsp.agents import seeding",
         "agents": "from gymnasium_gsp import envs",
         "exact": "from gymnasium_gsp.search import search",
     }

@@ -10,9 +10,10 @@ import pandas as pd
 
 from benchmarks.searches import FreshSearch
 from benchmarks.study.chain import MEAN_OF_TARGETS
+from benchmarks.study.cross_depth import cross_depth_gap
 from benchmarks.study.random_processes import random_process
 from benchmarks.study.result import Plot, Table
-from gymnasium_gsp.exact import backward_induction, cross_depth_gap, enumerate_model, value_iteration
+from gymnasium_gsp.exact import backward_induction, enumerate_model, value_iteration
 from gymnasium_gsp.search.ingredients.backup import PowerMean
 from gymnasium_gsp.search.ingredients.evaluation import Constant
 from gymnasium_gsp.search.ingredients.horizon import AdaptiveHorizon, FixedHorizon

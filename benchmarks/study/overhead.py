@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from benchmarks.searches import decisions, stored_bytes
 from benchmarks.study.result import Plot, Study, Table, describe
-from gymnasium_gsp.agents.registry import make_recipe
 from gymnasium_gsp.agents.seeding import agent_stream, episode_seeds
+from gymnasium_gsp.algorithms.registry import make_recipe
 from gymnasium_gsp.bench.published import published_costs
 from gymnasium_gsp.envs import BENCHMARKS
 

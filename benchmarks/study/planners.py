@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from gymnasium_gsp.agents.registry import make_recipe
+from gymnasium_gsp.algorithms.registry import make_recipe
 from gymnasium_gsp.search.ingredients.evaluation import Constant
 from gymnasium_gsp.search.ingredients.horizon import FixedHorizon
 

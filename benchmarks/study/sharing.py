@@ -16,8 +16,8 @@ import pandas as pd
 from benchmarks.searches import FreshSearch
 from benchmarks.study.result import Plot, Study, Table, describe
 from benchmarks.study.trajectories import Step, clear, read, recorded
-from gymnasium_gsp.agents.registry import make_recipe
 from gymnasium_gsp.agents.seeding import episode_seeds
+from gymnasium_gsp.algorithms.registry import make_recipe
 from gymnasium_gsp.envs import BENCHMARKS
 
 QUESTION = "Does a node of the graph have 1 / tau_h times the visits of a node of the tree?"

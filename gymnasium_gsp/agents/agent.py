@@ -10,8 +10,8 @@ import numpy as np
 
 from gymnasium_gsp.agents.batch import unbatch
 from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
-from gymnasium_gsp.agents.registry import DEFAULT_ALGORITHM, make_recipe
 from gymnasium_gsp.agents.seeding import agent_stream, fresh_seed, simulator_seed
+from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM, make_recipe
 from gymnasium_gsp.binding.binding import Root
 from gymnasium_gsp.binding.connection import connect
 from gymnasium_gsp.binding.simulated import ActionMask, StateKey

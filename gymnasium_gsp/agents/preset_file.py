@@ -20,8 +20,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gymnasium_gsp.agents.registry import find_algorithm
 from gymnasium_gsp.agents.values import parse_value
+from gymnasium_gsp.algorithms.registry import find_algorithm
 from gymnasium_gsp.errors import RecipeError, unknown_name
 
 ENDING = ".toml"

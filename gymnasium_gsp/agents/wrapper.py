@@ -5,7 +5,7 @@ from typing import Any, ClassVar, SupportsFloat
 import gymnasium as gym
 
 from gymnasium_gsp.agents.agent import Agent, make_agent
-from gymnasium_gsp.agents.registry import DEFAULT_ALGORITHM
+from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM
 from gymnasium_gsp.search.recipe import Recipe
 
 

@@ -7,8 +7,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.envs.registration import load_env_creator
 
-import gymnasium_gsp.agents  # noqa: F401 (registers the algorithms)
-from gymnasium_gsp.agents.registry import ALGORITHMS, Algorithm, make_recipe, preset_options
+from gymnasium_gsp.algorithms.registry import ALGORITHMS, Algorithm, make_recipe, preset_options
 from gymnasium_gsp.envs import BENCHMARKS, Benchmark
 from gymnasium_gsp.exact import shipped_optima
 from gymnasium_gsp.search.recipe import Recipe

@@ -14,11 +14,10 @@ import gymnasium as gym
 from gymnasium.envs.registration import load_env_creator
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
-import gymnasium_gsp.agents  # noqa: F401 (registers the algorithms)
 from gymnasium_gsp.agents.agent import Agent
 from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
-from gymnasium_gsp.agents.registry import DEFAULT_ALGORITHM, make_recipe
 from gymnasium_gsp.agents.values import parse_value
+from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM, make_recipe
 from gymnasium_gsp.bench.texts import (
     algorithm_text,
     arguments_of,

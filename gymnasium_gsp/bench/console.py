@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from gymnasium_gsp.agents.agent import Agent
-from gymnasium_gsp.agents.registry import ALGORITHMS
+from gymnasium_gsp.algorithms.registry import ALGORITHMS
 from gymnasium_gsp.bench.catalogue import OPTIMUM_SOURCE, title
 from gymnasium_gsp.bench.cell import Cell, env_id
 from gymnasium_gsp.bench.summary import Summary

@@ -24,7 +24,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from gymnasium_gsp.agents.registry import find_algorithm
+from gymnasium_gsp.algorithms.registry import find_algorithm
 from gymnasium_gsp.bench.cell import (
     ArgumentsText,
     Cell,

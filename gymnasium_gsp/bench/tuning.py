@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from gymnasium_gsp.agents.preset_file import ENDING, Value, preset_text, read_preset
-from gymnasium_gsp.agents.registry import find_algorithm, preset_options
 from gymnasium_gsp.agents.values import parse_value
+from gymnasium_gsp.algorithms.registry import find_algorithm, preset_options
 from gymnasium_gsp.bench.benchmark import Benchmark, UnplayedError, check_origins, compile_all, missing
 from gymnasium_gsp.bench.executors import Workers
 from gymnasium_gsp.bench.files import replace_file

@@ -17,8 +17,8 @@ from gymnasium_gsp.bench.store import Store, StoreError, read
 OWN = """
 import contextlib, multiprocessing, os, pathlib, signal
 import gymnasium as gym
-from gymnasium_gsp.agents.registry import algorithm
-from gymnasium_gsp.agents.uct import uct
+from gymnasium_gsp.algorithms.registry import algorithm
+from gymnasium_gsp.algorithms.uct import uct
 from gymnasium_gsp.envs.frozen_lake import FrozenLakeEnv
 
 DEADLY = pathlib.Path({deadly!r})
@@ -78,7 +78,7 @@ def own_uct(**options):
 @pytest.fixture
 def own(tmp_path, monkeypatch):
     """A module with an environment and an algorithm that only it registers; its file `deadly` ends one worker."""
-    from gymnasium_gsp.agents.registry import ALGORITHMS
+    from gymnasium_gsp.algorithms.registry import ALGORITHMS
 
     name, deadly = f"own_{tmp_path.name.replace('-', '_')}", tmp_path / "deadly"
     (tmp_path / f"{name}.py").write_text(OWN.format(deadly=str(deadly)))

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 import gymnasium_gsp as gsp
 from gymnasium_gsp.agents.preset_file import preset_text, read_preset
-from gymnasium_gsp.agents.registry import preset_options
 from gymnasium_gsp.agents.values import parse_value
+from gymnasium_gsp.algorithms.registry import preset_options
 from gymnasium_gsp.bench.benchmark import Benchmark, UnplayedError
 from gymnasium_gsp.bench.cell import Cell
 from gymnasium_gsp.bench.episode import play

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from benchmarks import gate, speed
-from gymnasium_gsp.agents.registry import ALGORITHMS, make_recipe
+from gymnasium_gsp.algorithms.registry import ALGORITHMS, make_recipe
 
 
 def test_episodes_are_timed():

@@ -89,7 +89,7 @@ def test_results_of_another_version_or_recipe_are_refused(tmp_path, monkeypatch)
     assert "episodes of gymnasium-gsp" in line
     assert "this is 9.9" in line
     assert "give another --store" in line
-    from gymnasium_gsp.agents.registry import ALGORITHMS
+    from gymnasium_gsp.algorithms.registry import ALGORITHMS
 
     changed = dataclasses.replace(ALGORITHMS["uct"], recipe=lambda **slots: ALGORITHMS["gs-power-uct"].recipe(**slots))
     with monkeypatch.context() as patch:

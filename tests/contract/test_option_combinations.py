@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gymnasium_gsp as gsp
-from gymnasium_gsp.agents.registry import BENCHMARK_NAMES, preset_options
+from gymnasium_gsp.algorithms.registry import BENCHMARK_NAMES, preset_options
 from gymnasium_gsp.envs import BENCHMARKS
 
 PART = gsp.ingredients
@@ -123,7 +123,7 @@ def test_every_combination_plays_an_episode_or_is_refused():
 CAUTIOUS_SEARCH = """
 import sys
 import gymnasium_gsp as gsp
-from gymnasium_gsp.agents.registry import BENCHMARK_NAMES
+from gymnasium_gsp.algorithms.registry import BENCHMARK_NAMES
 from gymnasium_gsp.envs import BENCHMARKS
 part = gsp.ingredients
 table = [[[(0.5, s, a / 2, False), (0.5, 1 - s, 1.0, False)] for a in range(2)] for s in range(2)]

@@ -12,7 +12,6 @@ from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact import __main__ as command
 from gymnasium_gsp.exact import (
     backward_induction,
-    cross_depth_gap,
     enumerate_model,
     episode_optimum,
     four_rooms_average,
@@ -112,16 +111,6 @@ def test_a_corridor_to_the_goal():
     np.testing.assert_allclose(goal_values(row, [2], 0.0, 10, elapsed=9)[:, 0], [0.0, 0.1, 0.0])
     # Slip 1/4 to each side: right from place 1 arrives with 1/2, else stays: 0.91 / 2 + 0.82 / 4 for two steps.
     np.testing.assert_allclose(goal_values(row, [2], 0.25, 10, steps=2)[1, 0], 0.455 + 0.205)
-
-
-def test_the_cross_depth_gap_where_the_clock_is_no_part_of_the_key():
-    env = gym.make("GSP/FourRooms-v0", room_size=2)
-    env.reset(seed=1)
-    model, root = env.unwrapped.compiled_model(), env.unwrapped.clone_state().cells
-    truth = backward_induction(enumerate_model(model, root, horizon=10), 10)
-    by_key = cross_depth_gap(truth, {root[0]: {0, 2, 4}})
-    values = [truth.value((root[0], depth), depth) for depth in (0, 2, 4)]
-    assert by_key.largest == max(values) - min(values) > 0.0
 
 
 def test_the_time_limit_counts():

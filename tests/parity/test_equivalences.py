@@ -8,7 +8,7 @@ from naive_bridge import STATE_IN, assert_same_graph, compiled_graph
 from naive_parts import Stream, random_table, table_step
 
 from gymnasium_gsp.abi import RUNNING, TERMINATED
-from gymnasium_gsp.agents.registry import make_recipe
+from gymnasium_gsp.algorithms.registry import make_recipe
 from gymnasium_gsp.ingredients import (
     Budget,
     Cautious,

@@ -13,7 +13,7 @@ from naive import Textbook
 from naive_bridge import NotInTheTextbook, assert_same_decision, assert_same_graph, compiled_graph, play, settings_of
 from naive_parts import random_table
 
-from gymnasium_gsp.agents.registry import make_recipe
+from gymnasium_gsp.algorithms.registry import make_recipe
 from gymnasium_gsp.ingredients import (
     UCB1,
     AdaptiveHorizon,

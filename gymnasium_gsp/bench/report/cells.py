@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from gymnasium_gsp.agents.registry import ALGORITHMS
+from gymnasium_gsp.algorithms.registry import ALGORITHMS
 from gymnasium_gsp.bench.published import published_costs, published_rewards
 from gymnasium_gsp.bench.report.judgement import above_optimum, difference, verdict
 from gymnasium_gsp.bench.summary import standard_error

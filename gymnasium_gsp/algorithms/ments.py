@@ -34,7 +34,7 @@ Departures from the papers:
 
 from typing import Any
 
-from gymnasium_gsp.agents.registry import algorithm, options_of
+from gymnasium_gsp.algorithms.registry import algorithm, options_of
 from gymnasium_gsp.search.ingredients.entropy import EntropyMixed, Regulariser, SoftValue
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_DISCOUNT
 from gymnasium_gsp.search.recipe import Recipe

@@ -21,7 +21,7 @@ Departures from the paper:
 
 from typing import Any
 
-from gymnasium_gsp.agents.registry import algorithm, on_benchmarks
+from gymnasium_gsp.algorithms.registry import algorithm, on_benchmarks
 from gymnasium_gsp.search.ingredients.horizon import FixedHorizon, StepsLeft
 from gymnasium_gsp.search.ingredients.switching import Switching
 from gymnasium_gsp.search.recipe import Recipe

@@ -25,7 +25,7 @@ Departures from the paper and from its public version (rl-agents, StochasticGrap
 
 from typing import Any
 
-from gymnasium_gsp.agents.registry import algorithm, on_benchmarks, options_of
+from gymnasium_gsp.algorithms.registry import algorithm, on_benchmarks, options_of
 from gymnasium_gsp.search.ingredients.horizon import AdaptiveHorizon, FixedHorizon
 from gymnasium_gsp.search.ingredients.optimism import KullbackLeibler, Propagation
 from gymnasium_gsp.search.recipe import Recipe

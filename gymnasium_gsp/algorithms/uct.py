@@ -11,7 +11,7 @@ node's value is the power mean of its actions' values.
 import math
 from typing import Any
 
-from gymnasium_gsp.agents.registry import algorithm
+from gymnasium_gsp.algorithms.registry import algorithm
 from gymnasium_gsp.search.ingredients.backup import PowerMean
 from gymnasium_gsp.search.ingredients.selection import UCB1, PolynomialBonus
 from gymnasium_gsp.search.recipe import Recipe

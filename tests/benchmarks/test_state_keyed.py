@@ -5,15 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from benchmarks.study.state_keyed import depth_mixture, state_keyed_limit, visits_by_depth
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.exact import (
-    backward_induction,
-    depth_mixture,
-    enumerate_model,
-    state_keyed_limit,
-    uniform_policy,
-    visits_by_depth,
-)
+from gymnasium_gsp.exact import backward_induction, enumerate_model, uniform_policy
 from gymnasium_gsp.models.tabular import tabular_model_from_arrays
 
 # State 0 goes to 1 or 2 with equal chances; 2 goes to 1; 1 stays for a reward of 1.  So 1 is met at depths 1, 2, ...
@@ -74,7 +68,7 @@ def test_a_mean_of_targets_keeps_what_was_evaluated_at_the_horizon(fork):
 
 
 def test_a_loop_with_reward_has_no_limit_without_discount(fork, monkeypatch):
-    monkeypatch.setattr("gymnasium_gsp.exact.state_keyed.MOST_SWEEPS", 100)
+    monkeypatch.setattr("benchmarks.study.state_keyed.MOST_SWEEPS", 100)
     with pytest.raises(RecipeError, match="no limit after 100 sweeps"):
         state_keyed_limit(fork, uniform_policy(fork), 2)
 

@@ -21,7 +21,7 @@ Departures from the papers:
 
 from typing import Any, Literal
 
-from gymnasium_gsp.agents.registry import algorithm, on_benchmarks, options_of
+from gymnasium_gsp.algorithms.registry import algorithm, on_benchmarks, options_of
 from gymnasium_gsp.search.ingredients.horizon import AdaptiveHorizon
 from gymnasium_gsp.search.ingredients.optimism import RewardBound
 from gymnasium_gsp.search.recipe import Recipe

@@ -17,7 +17,7 @@ Departures from the paper:
 
 from typing import Any
 
-from gymnasium_gsp.agents.registry import algorithm, on_benchmarks
+from gymnasium_gsp.algorithms.registry import algorithm, on_benchmarks
 from gymnasium_gsp.search.ingredients.evaluation import SampledTree
 from gymnasium_gsp.search.ingredients.horizon import FixedHorizon
 from gymnasium_gsp.search.ingredients.selection import Balanced

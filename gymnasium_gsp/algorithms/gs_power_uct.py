@@ -22,7 +22,7 @@ Departures from the paper:
 import math
 from typing import Any
 
-from gymnasium_gsp.agents.registry import algorithm, options_of
+from gymnasium_gsp.algorithms.registry import algorithm, options_of
 from gymnasium_gsp.search.ingredients.backup import PowerMean
 from gymnasium_gsp.search.ingredients.horizon import AdaptiveHorizon
 from gymnasium_gsp.search.ingredients.selection import PolynomialBonus, Table1

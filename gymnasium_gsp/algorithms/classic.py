@@ -8,8 +8,8 @@ the same title in Operations Research, 2022.
 import math
 from typing import Any
 
-from gymnasium_gsp.agents.registry import algorithm
-from gymnasium_gsp.agents.uct import POWER_UCT_PAPER, UCT_PAPER
+from gymnasium_gsp.algorithms.registry import algorithm
+from gymnasium_gsp.algorithms.uct import POWER_UCT_PAPER, UCT_PAPER
 from gymnasium_gsp.search.ingredients.backup import PowerMean
 from gymnasium_gsp.search.ingredients.horizon import FixedHorizon, StepsLeft
 from gymnasium_gsp.search.ingredients.selection import UCB1, PolynomialBonus
