@@ -12,7 +12,7 @@ import pytest
 import gymnasium_gsp as gsp
 
 ROOT = Path(__file__).parents[1]
-BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)
+BLOCKS = re.findall(r"```(?:python|text)\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)
 USE = """
 import gymnasium as gym
 import gymnasium_gsp as gsp
@@ -41,7 +41,7 @@ def package(tmp_path):
         elif place.endswith(", in BENCHMARKS"):
             listing = tmp_path / place.removesuffix(", in BENCHMARKS")
             text = listing.read_text(encoding="utf-8")
-            listing.write_text(text.replace("BENCHMARKS = (\n", f"BENCHMARKS = (\n    {code}"), encoding="utf-8")
+            listing.write_text(text.replace("BENCHMARKS = (\n", f"BENCHMARKS = (\n{code}"), encoding="utf-8")
     return tmp_path
 
 
