@@ -108,7 +108,7 @@ def _guard(inner: Callable, kind: str) -> Callable:
 
 
 def resolve(function: Any, kind: str) -> Pointer:
-    """The pointer for a function that a user gave as `kind`: step, legal, select, backup, policy or value.
+    """The pointer for a function that a user gave as `kind`: step, legal, select, backup, policy, value or law.
 
     Raises:
         RecipeError: if it is nothing that can be called through a C pointer, or has another signature.
@@ -141,7 +141,7 @@ def _compile(function: Any, source: Callable, kind: str) -> Pointer:
     """A user's function behind a pointer, compiled once however often it is asked for."""
     signature = SIGNATURES[kind]
     inner = function if isinstance(function, Dispatcher) else njit(error_model="numpy")(source)
-    target = source if kind in ("step", "legal") else _guard(inner, kind)
+    target = source if kind in ("step", "legal", "law") else _guard(inner, kind)
     try:
         compiled = user_pointer(target, signature)
     except (NumbaError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""The way an environment is planned in: its own compiled model, its transition table, or a private simulator."""
+"""The way an environment is planned in: its own compiled model, its table, its RDDL instance, or a simulator."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +11,7 @@ from gymnasium_gsp.binding.binding import Binding
 from gymnasium_gsp.binding.compiled import CompiledBinding, TableBinding
 from gymnasium_gsp.binding.environment import Env, EnvironmentView
 from gymnasium_gsp.binding.private_simulator import given_simulator
+from gymnasium_gsp.binding.rddl import RDDLBinding, bind_rddl
 from gymnasium_gsp.binding.simulated import SimulatedBinding
 from gymnasium_gsp.binding.wrappers import sort_wrappers
 from gymnasium_gsp.errors import RecipeError
@@ -36,6 +37,8 @@ def connect(env: Any, simulator: Callable[[], Env] | None = None, **options: Any
         for kind in (CompiledBinding, TableBinding):
             if kind.fits(view.raw):
                 return kind(view)
+        if RDDLBinding.fits(view.raw):
+            return bind_rddl(view, wrappers)
     return SimulatedBinding(view, wrappers)
 
 

@@ -44,7 +44,7 @@ class SimulatorModel:
 
     width, key_size = 2, 1
     needs_gil = True
-    terminal = law = clock = None
+    terminal = law = factors = clock = None
 
     def __init__(
         self,

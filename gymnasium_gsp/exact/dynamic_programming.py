@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.exact.elimination import can_eliminate, eliminated_values, has_wide_rows
 from gymnasium_gsp.exact.state_space import LIMIT, LeafValue, StateSpace, enumerate_model
 from gymnasium_gsp.models.model import Cells, Model
 
@@ -99,7 +100,13 @@ def truncated_value(
     leaf_value: LeafValue = None,
     limit: int = LIMIT,
 ) -> float:
-    """The best expected return of `horizon` steps from `root`, V_0 at their end: the target of a search that deep."""
+    """The best expected return of `horizon` steps from `root`, V_0 at their end: the target of a search that deep.
+
+    Where an action leads to very many next states, they are not listed but eliminated fluent by fluent (`elimination`),
+    if the model allows that and no V_0 is given.
+    """
+    if leaf_value is None and can_eliminate(model) and has_wide_rows(model, root):
+        return float(eliminated_values(model, horizon, discount)[int(model.cells(root)[0])])
     space = enumerate_model(model, root, horizon, limit)
     return float(backward_induction(space, horizon, discount, leaf_value).values[0, 0])
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from gymnasium_gsp.abi.pointers import ctypes_type
 from gymnasium_gsp.abi.signatures import LEGAL
 from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.exact.factored import enumerate_factors
 from gymnasium_gsp.models.model import Cells, Model, Transition
 
 _ELSEWHERE = "(rings of machines and four rooms have oracles of their own, see gymnasium_gsp.exact)"
@@ -123,6 +124,8 @@ def enumerate_model(model: Model, root: ArrayLike, horizon: int | None = None, l
     Raises:
         RecipeError: if the model has no law, or one that is no distribution, or too many states.
     """
+    if model.factors is not None and not has_ended(model, model.cells(root).tolist()):
+        return _from_factors(model, tuple(model.cells(root).tolist()), horizon, limit)
     if model.law is None:
         raise RecipeError(
             f"{model.name} has no exact law, so nothing exact can be computed from it; give its CompiledModel "
@@ -134,6 +137,27 @@ def enumerate_model(model: Model, root: ArrayLike, horizon: int | None = None, l
         search.expand(math.inf if horizon is None else horizon)
         return search.result(horizon, ended=False)
     return search.result(None, ended=True)
+
+
+def _from_factors(model: Model, start: Cells, horizon: int | None, limit: int) -> StateSpace:
+    """The same in compiled code, for a model whose law is given as factors."""
+    met = enumerate_factors(model, start, 2**62 if horizon is None else horizon, limit)
+    count, expanded = len(met.states), len(met.reward)
+    reward, legal = np.full((count, model.actions), np.nan), np.ones((count, model.actions), np.bool_)
+    reward[:expanded], legal[:expanded] = met.reward, met.legal
+    return StateSpace(
+        model=model,
+        states=met.states,
+        distance=met.distance,
+        row=met.row,
+        next_state=met.next_state,
+        probability=met.probability,
+        reward=reward,
+        legal=legal,
+        horizon=None if expanded == count else horizon,
+        ended=False,
+        _numbers={cells: number for number, cells in enumerate(map(tuple, met.states.tolist()))},
+    )
 
 
 class _Enumeration:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gymnasium_gsp.abi.pointers import Pointer, resolve
 from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.models.factors import Factors
 from gymnasium_gsp.models.model import Law, RewardBounds
 
 Function = object
@@ -29,6 +30,7 @@ class CompiledModel:
         legal: the legal actions of a state (signature LEGAL); every action is legal if None.
         terminal: Python function of a state's cells, true where the process has ended, if known.
         law: Python function (cells, action) -> rows of the exact transition law, if known.
+        factors: the same law as a C function, one random choice at a time, if known.
         clock: index of a cell that counts the steps of the episode, if there is one; it must not be part of the key.
         name: name in errors and descriptions.
 
@@ -45,6 +47,7 @@ class CompiledModel:
     legal: Function | None = None
     terminal: Callable[[NDArray[np.int64]], bool] | None = None
     law: Law | None = None
+    factors: Factors | None = None
     clock: int | None = None
     name: str = "model"
     step_pointer: Pointer = field(init=False, repr=False)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gymnasium_gsp.abi.pointers import Pointer
+from gymnasium_gsp.models.factors import Factors
 
 Cells = tuple[int, ...]
 """A state as whole numbers."""
@@ -53,6 +54,7 @@ class Model(Protocol):
         legal_pointer: the legal actions of a state (LEGAL); where None, every action is legal.
         rollout_pointer: a whole playout in one call (VALUE); where None, the search plays out step by step.
         law: the exact law.
+        factors: the exact law as a C function, one random choice at a time.
         terminal: function of a state's cells, true where the process has ended.
         keys: the table of a simulator's states; None if the cells themselves identify a state.
         needs_gil: whether a call runs Python code.
@@ -80,6 +82,8 @@ class Model(Protocol):
     def rollout_pointer(self) -> Pointer | None: ...
     @property
     def law(self) -> Law | None: ...
+    @property
+    def factors(self) -> Factors | None: ...
     @property
     def terminal(self) -> Callable[[NDArray[np.int64]], bool] | None: ...
     @property
