@@ -171,7 +171,7 @@ ROWS = [
         rival="idle",
         make_rival=idle_policy,
     ),
-    Row("sysadmin", "RDDL SysAdmin 1", _rddl("SysAdmin"), 20, _steps(500), **_RANDOM),
-    Row("navigation", "RDDL Navigation 1", _rddl("Navigation"), 30, _steps(500), **_RANDOM),
-    Row("elevators", "RDDL Elevators 1", _rddl("Elevators"), 80, _steps(500), **_RANDOM),
+    Row("sysadmin", "RDDL SysAdmin 1", _rddl("SysAdmin"), 40, _steps(20000), **_RANDOM),
+    Row("navigation", "RDDL Navigation 1", _rddl("Navigation"), 100, _steps(20000), **_RANDOM),
+    Row("elevators", "RDDL Elevators 1", _rddl("Elevators"), 80, _steps(20000), **_RANDOM),
 ]
