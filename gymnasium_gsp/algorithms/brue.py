@@ -26,7 +26,7 @@ from gymnasium_gsp.search.ingredients.horizon import FixedHorizon, StepsLeft
 from gymnasium_gsp.search.ingredients.switching import Switching
 from gymnasium_gsp.search.recipe import Recipe
 
-_PAPER = on_benchmarks(horizon=StepsLeft(), discount=1.0)
+_PAPER = on_benchmarks({"horizon": StepsLeft(), "discount": 1.0})
 
 
 @algorithm("brue", "Feldman and Domshlak 2014", {"paper": _PAPER})
@@ -36,12 +36,11 @@ def brue(**slots: Any) -> Recipe:
     Args:
         **slots: other choices for slots of the recipe.
     """
-    base = Recipe(
+    return Recipe(
         key="state_elapsed",
         selection=Switching(),
         target="return",
         expansion="path",
         learning="at_the_switch",
         horizon=FixedHorizon(3),
-    )
-    return base.changed(**slots)
+    ).changed(**slots)

@@ -8,17 +8,14 @@ the same title in Operations Research, 2022.
 import math
 from typing import Any
 
-from gymnasium_gsp.algorithms.registry import algorithm
-from gymnasium_gsp.algorithms.uct import POWER_UCT_PAPER, UCT_PAPER
+from gymnasium_gsp.algorithms.registry import algorithm, on_benchmarks
+from gymnasium_gsp.algorithms.uct import POWER_UCT_C, UCT_PAPER
 from gymnasium_gsp.search.ingredients.backup import PowerMean
 from gymnasium_gsp.search.ingredients.horizon import FixedHorizon, StepsLeft
 from gymnasium_gsp.search.ingredients.selection import UCB1, PolynomialBonus
 from gymnasium_gsp.search.recipe import Recipe
 
-_FIXED_DEPTH = {
-    "*": {"scale": "raw"},
-    **{name: {"c": options["c"]} for name, options in POWER_UCT_PAPER.items() if name != "*"},
-}
+_FIXED_DEPTH = on_benchmarks({"scale": "raw"}, c=POWER_UCT_C)
 
 
 @algorithm("uct-max", "Keller and Helmert 2013", {"paper": UCT_PAPER})
@@ -41,13 +38,12 @@ def uct_max(*, c: float = 1.0 / math.sqrt(2.0), scale: str = "range", **slots: A
         scale: "raw", or "range" to multiply it by the observed range of returns.
         **slots: other choices for slots of the recipe.
     """
-    base = Recipe(
+    return Recipe(
         key="path",
         selection=UCB1(c, scale),  # type: ignore[arg-type]
         backup=PowerMean(math.inf),
         estimator="current",
-    )
-    return base.changed(**slots)
+    ).changed(**slots)
 
 
 @algorithm("fixed-depth-mcts", "Shah, Xie and Xu 2022", {"paper": _FIXED_DEPTH})
@@ -73,12 +69,11 @@ def fixed_depth_mcts(*, c: float = 0.5, scale: str = "range", depth: int | None 
         depth: steps from the root; None for the steps that are left.
         **slots: other choices for slots of the recipe.
     """
-    base = Recipe(
+    return Recipe(
         key="path",
         selection=PolynomialBonus(c, scale),  # type: ignore[arg-type]
         target="return",
         backup=PowerMean(1.0),
         expansion="path",
         horizon=StepsLeft() if depth is None else FixedHorizon(depth),
-    )
-    return base.changed(**slots)
+    ).changed(**slots)

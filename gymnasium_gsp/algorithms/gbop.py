@@ -31,9 +31,9 @@ from gymnasium_gsp.search.ingredients.optimism import KullbackLeibler, Propagati
 from gymnasium_gsp.search.recipe import Recipe
 
 # The paper gives no values for FrozenLake; these are the ones it gives for all other environments.
-_PAPER = on_benchmarks(discount=0.99, accuracy=0.001, threshold="published")
+_PAPER = on_benchmarks({"discount": 0.99, "accuracy": 0.001, "threshold": "published"})
 _PRESETS = {"paper": _PAPER, "printed": _PAPER}
-_PAPER_D = on_benchmarks(discount=0.99, accuracy=0.001)
+_PAPER_D = on_benchmarks({"discount": 0.99, "accuracy": 0.001})
 
 
 @algorithm("gbop", "Leurent and Maillard 2020", _PRESETS)
@@ -50,7 +50,7 @@ def gbop(
         reward_threshold: the same for mean rewards, as a multiple of log M; 0 for the mean observed.
         **slots: other choices for slots of the recipe.
     """
-    base = Recipe(
+    return Recipe(
         key="state",
         expansion="path",
         horizon=AdaptiveHorizon(),
@@ -58,8 +58,7 @@ def gbop(
         optimism=KullbackLeibler(threshold, reward_threshold),
         propagation=Propagation(accuracy),
         retention="episode",
-    )
-    return base.changed(**slots)
+    ).changed(**slots)
 
 
 @algorithm("gbop-d", "Leurent and Maillard 2020, deterministic", {"paper": _PAPER_D, "printed": _PAPER_D})

@@ -22,7 +22,7 @@ Departures from the paper:
 import math
 from typing import Any
 
-from gymnasium_gsp.algorithms.registry import algorithm, options_of
+from gymnasium_gsp.algorithms.registry import Preset, algorithm, on_benchmarks, options_of
 from gymnasium_gsp.search.ingredients.backup import PowerMean
 from gymnasium_gsp.search.ingredients.horizon import AdaptiveHorizon
 from gymnasium_gsp.search.ingredients.selection import PolynomialBonus, Table1
@@ -37,27 +37,17 @@ _PAPER = {
     "retention": "episode",
 }
 _PRINTED = {**_PAPER, "weights": "printed", "expansion": "leaf", "retention": "decision"}
-_DEPTH_KEYED: dict[str, dict[str, Any]] = {
-    "FrozenLake": {"c": 0.5, "p": math.inf},
-    "PassengerGrid": {"c": 0.5, "p": math.inf},
-    "FactoredRiverSwim": {"c": 0.5, "p": math.inf},
-    "SysAdminRing": {"c": 0.5, "p": 2.5},
-    "FourRooms": {"c": 0.5, "p": math.inf},
-}
-_STATE_KEYED: dict[str, dict[str, Any]] = {
-    "FrozenLake": {"c": 1.25, "p": math.inf},
-    "PassengerGrid": {"c": 0.5, "p": 4.0},
-    "FactoredRiverSwim": {"c": 1.5, "p": math.inf},
-    "SysAdminRing": {"c": 0.75, "p": 2.5},
-    "FourRooms": {"c": 0.5, "p": 4.0},
-}
 
 
-def _presets(constants: dict[str, dict[str, Any]]) -> dict[str, dict[str, dict[str, Any]]]:
-    return {"paper": {"*": _PAPER, **constants}, "printed": {"*": _PRINTED, **constants}}
+def _presets(c: tuple[float, ...], p: tuple[float, ...]) -> dict[str, Preset]:
+    return {"paper": on_benchmarks(_PAPER, c=c, p=p), "printed": on_benchmarks(_PRINTED, c=c, p=p)}
 
 
-@algorithm("gs-power-uct", "GS-Power-UCT, Algorithm 1", _presets(_DEPTH_KEYED))
+_DEPTH_KEYED = _presets(c=(0.5, 0.5, 0.5, 0.5, 0.5), p=(math.inf, math.inf, math.inf, 2.5, math.inf))
+_STATE_KEYED = _presets(c=(1.25, 0.5, 1.5, 0.75, 0.5), p=(math.inf, 4.0, math.inf, 2.5, 4.0))
+
+
+@algorithm("gs-power-uct", "GS-Power-UCT, Algorithm 1", _DEPTH_KEYED)
 def gs_power_uct(
     *,
     c: float = 0.1,
@@ -79,24 +69,23 @@ def gs_power_uct(
         decision: how the action is chosen; None for the search's own values.
         **slots: other choices for slots of the recipe.
     """
-    base = Recipe(
+    return Recipe(
         selection=PolynomialBonus(c, scale, constants),  # type: ignore[arg-type]
         backup=PowerMean(p, weights),  # type: ignore[arg-type]
         estimator="current",
         expansion="path",
         retention="episode",
-    )
-    return base.changed(**({} if decision is None else {"decision": decision}), **slots)
+    ).changed(**({} if decision is None else {"decision": decision}), **slots)
 
 
-@algorithm("gs-power-uct-f", "GS-Power-UCT-F, Algorithm 2", _presets(_STATE_KEYED))
+@algorithm("gs-power-uct-f", "GS-Power-UCT-F, Algorithm 2", _STATE_KEYED)
 @options_of(gs_power_uct)
 def gs_power_uct_f(**options: Any) -> Recipe:
     """Search on the graph of states, whatever their depth; options as for `gs_power_uct`."""
     return gs_power_uct(**{"key": "state", "discount": 0.99, **options})
 
 
-@algorithm("gs-power-uct-f+", "GS-Power-UCT-F+, Algorithm 2 with eq. adaptive_H", _presets(_STATE_KEYED))
+@algorithm("gs-power-uct-f+", "GS-Power-UCT-F+, Algorithm 2 with eq. adaptive_H", _STATE_KEYED)
 @options_of(gs_power_uct)
 def gs_power_uct_f_plus(**options: Any) -> Recipe:
     """Search on the graph of states to the adaptive horizon H(n); options as for `gs_power_uct`."""

@@ -34,21 +34,17 @@ Departures from the papers:
 
 from typing import Any
 
-from gymnasium_gsp.algorithms.registry import algorithm, options_of
+from gymnasium_gsp.algorithms.registry import algorithm, on_benchmarks, options_of
 from gymnasium_gsp.search.ingredients.entropy import EntropyMixed, Regulariser, SoftValue
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_DISCOUNT
 from gymnasium_gsp.search.recipe import Recipe
 
-_PAPER: dict[str, dict[str, Any]] = {
-    "*": {"scale": "raw", "epsilon": 0.5, "discount": 1.0, "estimator": "running"},
-    "FrozenLake": {"temperature": 0.25},
-    "PassengerGrid": {"temperature": 0.01},
-    "FactoredRiverSwim": {"temperature": 0.99},
-    "SysAdminRing": {"temperature": 0.25},
-    "FourRooms": {"temperature": 0.01},
+_PAPER = {"scale": "raw", "epsilon": 0.5, "discount": 1.0, "estimator": "running"}
+_TEMPERATURE = (0.25, 0.01, 0.99, 0.25, 0.01)
+_PRESETS = {
+    "paper": on_benchmarks(_PAPER, temperature=_TEMPERATURE),
+    "printed": on_benchmarks({**_PAPER, "estimator": "current"}, temperature=_TEMPERATURE),
 }
-_PRINTED = {**_PAPER, "*": {**_PAPER["*"], "estimator": "current"}}
-_PRESETS = {"paper": _PAPER, "printed": _PRINTED}
 
 
 def _regularised(
@@ -75,14 +71,13 @@ def _regularised(
     key = slots.get("key", "path")
     if non_expansive is None:
         non_expansive = key in (None, "state")
-    base = Recipe(
+    return Recipe(
         key="path",
         selection=EntropyMixed(regulariser, temperature, scale, epsilon, per_action),  # type: ignore[arg-type]
         backup=SoftValue(regulariser, temperature, scale, non_expansive),  # type: ignore[arg-type]
         estimator="current",
         discount=DEFAULT_DISCOUNT if key == "state" else None,
-    )
-    return base.changed(**slots)
+    ).changed(**slots)
 
 
 @algorithm("ments", "Xiao et al. 2019", _PRESETS)

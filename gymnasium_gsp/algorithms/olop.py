@@ -27,7 +27,7 @@ from gymnasium_gsp.search.ingredients.optimism import RewardBound
 from gymnasium_gsp.search.recipe import Recipe
 
 
-@algorithm("olop", "Bubeck and Munos 2010", {"tuned": on_benchmarks(discount=0.95)})
+@algorithm("olop", "Bubeck and Munos 2010", {"tuned": on_benchmarks({"discount": 0.95})})
 def olop(*, bound: Literal["hoeffding", "kl"] = "hoeffding", **slots: Any) -> Recipe:
     """Open-loop optimistic planning with Hoeffding's bounds.
 
@@ -35,18 +35,17 @@ def olop(*, bound: Literal["hoeffding", "kl"] = "hoeffding", **slots: Any) -> Re
         bound: on the mean reward of a step, "hoeffding" or "kl".
         **slots: other choices for slots of the recipe.
     """
-    base = Recipe(
+    return Recipe(
         key="actions",
         expansion="path",
         horizon=AdaptiveHorizon(),
         discount=0.9,
         optimism=RewardBound(bound),
         recommendation="most_visits",
-    )
-    return base.changed(**slots)
+    ).changed(**slots)
 
 
-@algorithm("kl-olop", "Leurent and Maillard 2019", {"tuned": on_benchmarks(discount=0.99)})
+@algorithm("kl-olop", "Leurent and Maillard 2019", {"tuned": on_benchmarks({"discount": 0.99})})
 @options_of(olop)
 def kl_olop(**options: Any) -> Recipe:
     """Open-loop optimistic planning with bounds by Kullback-Leibler divergence; options as for `olop`."""

@@ -1,13 +1,16 @@
 """The algorithms that have a name, and how a name or a recipe becomes the recipe to run."""
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from typing import Any
 
 from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.search.recipe import Recipe
+
+Preset = dict[str, dict[str, Any]]
+"""Options by the name of an environment; those under "*" hold for all that are named."""
 
 
 @dataclass(frozen=True)
@@ -18,13 +21,13 @@ class Algorithm:
         name: how users call it.
         recipe: function of keyword options that returns a recipe.
         citation: where it comes from.
-        presets: options by preset name and environment name ("*" for what all environments share).
+        presets: by name.
     """
 
     name: str
     recipe: Callable[..., Recipe]
     citation: str
-    presets: dict[str, dict[str, dict[str, Any]]]
+    presets: dict[str, Preset]
 
     def options(self) -> list[str]:
         """Names of the options that the algorithm takes: its own, and the slots of a recipe."""
@@ -41,21 +44,25 @@ BENCHMARK_NAMES = ("FrozenLake", "PassengerGrid", "FactoredRiverSwim", "SysAdmin
 """The environments that presets are for, as `gymnasium_gsp.envs` names them; agents know no environment."""
 
 
-def algorithm(
-    name: str, citation: str, presets: dict[str, dict[str, dict[str, Any]]]
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def algorithm(name: str, citation: str, presets: dict[str, Preset]) -> Callable[[Callable], Callable]:
     """Register a function from options to a recipe under a name."""
 
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: Callable) -> Callable:
         ALGORITHMS[name] = Algorithm(name, function, citation, presets)
         return function
 
     return register
 
 
-def on_benchmarks(**options: Any) -> dict[str, dict[str, Any]]:
-    """A preset that has the same options on all five benchmarks."""
-    return {"*": options, **{name: {} for name in BENCHMARK_NAMES}}
+def on_benchmarks(shared: dict[str, Any], **selected: Sequence[float]) -> Preset:
+    """A preset for the five benchmarks.
+
+    Args:
+        shared: options that are the same on all of them.
+        **selected: options of which each benchmark has its own value, in the order of BENCHMARK_NAMES.
+    """
+    columns = [dict(zip(selected, values, strict=True)) for values in zip(*selected.values(), strict=True)]
+    return {"*": shared, **dict(zip(BENCHMARK_NAMES, columns or [{}] * len(BENCHMARK_NAMES), strict=True))}
 
 
 def options_of(other: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

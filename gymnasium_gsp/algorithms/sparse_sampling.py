@@ -23,7 +23,7 @@ from gymnasium_gsp.search.ingredients.horizon import FixedHorizon
 from gymnasium_gsp.search.ingredients.selection import Balanced
 from gymnasium_gsp.search.recipe import Recipe
 
-_TUNED = {**on_benchmarks(width=1, depth=4), "SysAdminRing": {"width": 1, "depth": 2}}
+_TUNED = on_benchmarks({"width": 1}, depth=(4, 4, 4, 2, 4))
 
 
 @algorithm("sparse-sampling", "Kearns, Mansour and Ng 2002", {"tuned": _TUNED})
@@ -35,12 +35,11 @@ def sparse_sampling(*, width: int = 2, depth: int = 3, **slots: Any) -> Recipe:
         depth: H, how many steps the tree looks ahead, at least 1.
         **slots: other choices for slots of the recipe.
     """
-    base = Recipe(
+    return Recipe(
         key="path",
         selection=Balanced(),
         target="return",
         evaluation=SampledTree(width, depth - 1),
         horizon=FixedHorizon(1),
         discount=0.99,
-    )
-    return base.changed(**slots)
+    ).changed(**slots)

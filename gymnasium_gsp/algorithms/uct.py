@@ -11,28 +11,17 @@ node's value is the power mean of its actions' values.
 import math
 from typing import Any
 
-from gymnasium_gsp.algorithms.registry import algorithm
+from gymnasium_gsp.algorithms.registry import algorithm, on_benchmarks
 from gymnasium_gsp.search.ingredients.backup import PowerMean
 from gymnasium_gsp.search.ingredients.selection import UCB1, PolynomialBonus
 from gymnasium_gsp.search.recipe import Recipe
 
-UCT_PAPER: dict[str, dict[str, Any]] = {
-    "*": {"discount": 1.0, "scale": "raw"},
-    "FrozenLake": {"c": 1.5},
-    "PassengerGrid": {"c": 1.5},
-    "FactoredRiverSwim": {"c": 0.5},
-    "SysAdminRing": {"c": 1.5},
-    "FourRooms": {"c": 1.0},
-}
-POWER_UCT_PAPER: dict[str, dict[str, Any]] = {
-    "*": {"discount": 1.0, "scale": "raw", "target": "return"},
-    "FrozenLake": {"c": 1.5, "p": 2.0},
-    "PassengerGrid": {"c": 1.5, "p": 2.5},
-    "FactoredRiverSwim": {"c": 1.5, "p": 1.0},
-    "SysAdminRing": {"c": 0.5, "p": 3.0},
-    "FourRooms": {"c": 1.0, "p": 2.0},
-}
-_POWER_UCT_PRINTED = {**POWER_UCT_PAPER, "*": {**POWER_UCT_PAPER["*"], "target": "value", "weights": "printed"}}
+_RAW = {"discount": 1.0, "scale": "raw"}
+POWER_UCT_C = (1.5, 1.5, 1.5, 0.5, 1.0)
+_POWER_UCT_P = (2.0, 2.5, 1.0, 3.0, 2.0)
+UCT_PAPER = on_benchmarks(_RAW, c=(1.5, 1.5, 0.5, 1.5, 1.0))
+_POWER_UCT_PAPER = on_benchmarks({**_RAW, "target": "return"}, c=POWER_UCT_C, p=_POWER_UCT_P)
+_POWER_UCT_PRINTED = on_benchmarks({**_RAW, "weights": "printed"}, c=POWER_UCT_C, p=_POWER_UCT_P)
 
 
 @algorithm("uct", "Kocsis and Szepesvari 2006", {"paper": UCT_PAPER, "printed": UCT_PAPER})
@@ -48,16 +37,15 @@ def uct(*, c: float = 1.0 / math.sqrt(2.0), scale: str = "range", **slots: Any) 
         scale: "raw", or "range" to multiply it by the observed range of returns.
         **slots: other choices for slots of the recipe.
     """
-    base = Recipe(
+    return Recipe(
         key="path",
         selection=UCB1(c, scale),  # type: ignore[arg-type]
         target="return",
         backup=PowerMean(1.0),
-    )
-    return base.changed(**slots)
+    ).changed(**slots)
 
 
-@algorithm("power-uct", "Dam, Maillard and Kaufmann 2024", {"paper": POWER_UCT_PAPER, "printed": _POWER_UCT_PRINTED})
+@algorithm("power-uct", "Dam, Maillard and Kaufmann 2024", {"paper": _POWER_UCT_PAPER, "printed": _POWER_UCT_PRINTED})
 def power_uct(
     *, c: float = 0.5, scale: str = "range", p: float = 2.0, weights: str = "normalised", **slots: Any
 ) -> Recipe:
@@ -77,9 +65,8 @@ def power_uct(
         weights: "normalised" or "printed".
         **slots: other choices for slots of the recipe.
     """
-    base = Recipe(
+    return Recipe(
         key="path",
         selection=PolynomialBonus(c, scale),  # type: ignore[arg-type]
         backup=PowerMean(p, weights),  # type: ignore[arg-type]
-    )
-    return base.changed(**slots)
+    ).changed(**slots)
