@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, SupportsInt, TypeAlias, T
 
 import gymnasium as gym
 import numpy as np
+from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
@@ -45,10 +46,14 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
     """A Gymnasium environment whose rules are one compiled step, used by `step` and by the search alike.
 
     A subclass sets `rules`, `draws` (values that one step takes from the random stream, for every state and
-    action), the spaces, `actions`, `horizon` and `reward_bounds` (smallest and largest reward of one step), and
+    action), `observation_space`, `actions` and `reward_bounds` (smallest and largest reward of one step), and
     implements `_start`, `_params`, `_is_state`, `observe`, `transitions` and `_draw_text`; an episode that can end also
     `is_terminal`, a layout that is drawn at reset `_layout` and `_set_layout`.
     The horizon truncates; it is never a terminal state.
+
+    Args:
+        render_mode: "ansi" or None.
+        horizon: steps until truncation, at least 1.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 4}  # type: ignore[misc]
@@ -63,12 +68,14 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
     horizon: int
     reward_bounds: tuple[float, float] = (0.0, 1.0)
 
-    def __init__(self, render_mode: str | None = None) -> None:
+    def __init__(self, render_mode: str | None, horizon: int) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(
                 f"render_mode {render_mode!r} is unknown; allowed: {self.metadata['render_modes']} or None"
             )
         self.render_mode = render_mode
+        self.horizon = check_count("horizon", horizon)
+        self.action_space = spaces.Discrete(self.actions)
         self._cells = np.zeros(self.width, np.int64)
         self._elapsed = 0
         self._terminated = False
@@ -93,8 +100,8 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
 
     @classmethod
     def _benchmark(cls) -> type["CompiledEnv"]:
-        """The class that inherits from this one directly; a user's subclass of it may take other arguments."""
-        return cls.__mro__[cls.__mro__.index(CompiledEnv) - 1]
+        """The class that brought the rules; a user's subclass of it may take other arguments."""
+        return next(kind for kind in reversed(cls.__mro__) if "rules" in vars(kind))
 
     @cached_property
     def _fixed_layout(self) -> Layout:
@@ -277,3 +284,15 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
     def __getstate__(self) -> dict[str, Any]:
         """Everything but compiled code, which is bound again after unpickling."""
         return {**self.__dict__, "_model": None, "_call": None}
+
+
+def check_count(name: str, value: int, smallest: int = 1, largest: int | None = None) -> int:
+    """`value` as an int of at least `smallest` and at most `largest`, or a ValueError."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name} must be a whole number, not {value!r}") from None
+    if isinstance(value, bool) or number < smallest or (largest is not None and number > largest):
+        limit = f"of at least {smallest}" if largest is None else f"between {smallest} and {largest}"
+        raise ValueError(f"{name} must be a whole number {limit}, not {value!r}")
+    return number

@@ -9,8 +9,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from gymnasium_gsp.abi import RUNNING, uniform
-from gymnasium_gsp.envs.compiled_env import CompiledEnv
-from gymnasium_gsp.envs.grid import check_count, check_horizon
+from gymnasium_gsp.envs.compiled_env import CompiledEnv, check_count
 from gymnasium_gsp.models.model import Transition
 
 LONGEST = 256
@@ -85,14 +84,12 @@ class FactoredRiverSwimEnv(CompiledEnv[NDArray[np.int64]]):
         chains: int = 3,
         horizon: int = 35,
     ) -> None:
-        super().__init__(render_mode)
         self.length = check_count("length", length, smallest=2, largest=LONGEST)
         self.chains = check_count("chains", chains, largest=MOST_CHAINS)
-        self.horizon = check_horizon(horizon)
         self.draws = self.chains
         self.actions = 2**self.chains
         self.reward_bounds = (0.0, (2.0 * self.chains + 1.0) / (2.0 * self.chains))
-        self.action_space = spaces.Discrete(self.actions)
+        super().__init__(render_mode, horizon)
         self.observation_space = spaces.MultiDiscrete([self.length] * self.chains)
 
     def _start(self) -> Sequence[int]:
@@ -142,11 +139,7 @@ class FactoredRiverSwimEnv(CompiledEnv[NDArray[np.int64]]):
             total += self.chains + 1.0
         reward = total / (2.0 * self.chains)
         rivers = [
-            [
-                (p, position + move)
-                for p, move in zip(self._move_law(position, swims), (-1, 0, 1), strict=True)
-                if p > 0.0
-            ]
+            [(p, position + move) for move, p in enumerate(self._move_law(position, swims), start=-1) if p > 0.0]
             for position, swims in choices
         ]
         rows: list[Transition] = []

@@ -9,17 +9,9 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from gymnasium_gsp.abi import RUNNING, TERMINATED, uniform
-from gymnasium_gsp.envs.compiled_env import CompiledEnv, Layout
-from gymnasium_gsp.envs.grid import (
-    check_count,
-    check_horizon,
-    check_probability,
-    draw_map,
-    neighbours,
-    slip_law,
-    slipped,
-)
-from gymnasium_gsp.models.model import Transition
+from gymnasium_gsp.envs.compiled_env import Layout, check_count
+from gymnasium_gsp.envs.grid import GridEnv, draw_map, neighbours, slipped
+from gymnasium_gsp.models.model import Cells
 
 LARGEST_ROOM = 100
 
@@ -38,7 +30,7 @@ def four_rooms_rules(params, state, action, rng, reward):
     return TERMINATED
 
 
-class FourRoomsEnv(CompiledEnv[NDArray[np.int64]]):
+class FourRoomsEnv(GridEnv[NDArray[np.int64]]):
     """Find the way to the goal through doors that are elsewhere in each episode.
 
     ## Description
@@ -72,10 +64,7 @@ class FourRoomsEnv(CompiledEnv[NDArray[np.int64]]):
     """
 
     rules = staticmethod(four_rooms_rules)
-    draws = 1
-    actions = 4
     width = 2
-    key_size = 1
     clock: ClassVar[int | None] = 1
     draws_layout = True
 
@@ -86,10 +75,8 @@ class FourRoomsEnv(CompiledEnv[NDArray[np.int64]]):
         slip: float = 0.25,
         horizon: int = 50,
     ) -> None:
-        super().__init__(render_mode)
+        super().__init__(render_mode, horizon, slip)
         self.room_size = check_count("room_size", room_size, largest=LARGEST_ROOM)
-        self.slip = check_probability("slip", slip, largest=0.5)
-        self.horizon = check_horizon(horizon)
         self.side = 2 * self.room_size + 1
         self.reward_bounds = (0.0, 1.0 - 0.9 * (1 / self.horizon))
         first, middle, last = range(self.room_size), self.room_size, range(self.room_size + 1, self.side)
@@ -102,8 +89,7 @@ class FourRoomsEnv(CompiledEnv[NDArray[np.int64]]):
         self._rooms = [y * self.side + x for y in (*first, *last) for x in (*first, *last)]
         self._drawn: tuple[int, tuple[int, ...]] | None = None
         self._floor: frozenset[int] = frozenset()
-        self._neighbours: tuple[int, ...] = ()
-        self.action_space = spaces.Discrete(4)
+        self._neighbours: list[tuple[int, ...]] = []
         self.observation_space = spaces.MultiDiscrete([self.side**2] * 6)
 
     def _start(self) -> Sequence[int]:
@@ -127,7 +113,7 @@ class FourRoomsEnv(CompiledEnv[NDArray[np.int64]]):
         return self._drawn
 
     def _params(self) -> NDArray[np.float64]:
-        return np.array([self.slip, self._present()[0], self.horizon, *self._neighbours])
+        return np.concatenate(([self.slip, self._present()[0], self.horizon], *self._neighbours))
 
     def _layout(self) -> Layout:
         return *self._fixed_layout, *self._present()
@@ -159,16 +145,10 @@ class FourRoomsEnv(CompiledEnv[NDArray[np.int64]]):
         """Return whether the agent is at the goal."""
         return cells[0] == self._present()[0]
 
-    def transitions(self, cells: Sequence[int], action: int) -> list[Transition]:
-        """At most three rows: turned left, turned right, as intended."""
-        goal, _ = self._present()
-        place, elapsed = cells[0], cells[1] + 1
-        rows: list[Transition] = []
-        for probability, direction in slip_law(action, self.slip):
-            target = self._neighbours[4 * place + direction]
-            reward = 1.0 - 0.9 * (elapsed / self.horizon) if target == goal else 0.0
-            rows.append((probability, (target, elapsed), reward, target == goal))
-        return rows
+    def _arrive(self, cells: Sequence[int], direction: int) -> tuple[Cells, float, bool]:
+        place, elapsed = self._neighbours[cells[0]][direction], cells[1] + 1
+        arrived = self.is_terminal((place,))
+        return (place, elapsed), 1.0 - 0.9 * (elapsed / self.horizon) if arrived else 0.0, arrived
 
     def _draw_text(self) -> str:
         goal, doors = self._present()

@@ -7,9 +7,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from gymnasium_gsp.abi import RUNNING, TERMINATED, uniform
-from gymnasium_gsp.envs.compiled_env import CompiledEnv
-from gymnasium_gsp.envs.grid import check_horizon, check_probability, draw_map, neighbours, read_map, slip_law, slipped
-from gymnasium_gsp.models.model import Transition
+from gymnasium_gsp.envs.grid import GridEnv, draw_map, neighbours, slipped
+from gymnasium_gsp.models.model import Cells
 
 MAP_8X8 = ("SFFFFFFF", "FFFFFFFF", "FFFHFFFF", "FFFFFHFF", "FFFHFFFF", "FHHFFFHF", "FHFFHFHF", "FFFHFFFG")
 """Gymnasium's 8x8 map: S start, F frozen, H hole, G goal."""
@@ -25,7 +24,7 @@ def frozen_lake_rules(params, state, action, rng, reward):
     return TERMINATED if tile > 0.0 else RUNNING
 
 
-class FrozenLakeEnv(CompiledEnv[int]):
+class FrozenLakeEnv(GridEnv[int]):
     """Cross a frozen lake from the start to the goal; the ice is slippery.
 
     ## Description
@@ -52,8 +51,6 @@ class FrozenLakeEnv(CompiledEnv[int]):
     """
 
     rules = staticmethod(frozen_lake_rules)
-    draws = 1
-    actions = 4
 
     def __init__(
         self,
@@ -62,13 +59,10 @@ class FrozenLakeEnv(CompiledEnv[int]):
         slip: float = 1 / 3,
         horizon: int = 200,
     ) -> None:
-        super().__init__(render_mode)
-        self.desc = read_map(desc, "SFHG", single="S", some="G")
-        self.slip = check_probability("slip", slip, largest=0.5)
-        self.horizon = check_horizon(horizon)
+        super().__init__(render_mode, horizon, slip)
+        self.desc = read_map(desc)
         self._tiles = "".join(self.desc)
         self._neighbours = neighbours(len(self.desc[0]), len(self.desc))
-        self.action_space = spaces.Discrete(4)
         self.observation_space = spaces.Discrete(len(self._tiles))  # type: ignore[assignment]
 
     def _start(self) -> Sequence[int]:
@@ -76,8 +70,7 @@ class FrozenLakeEnv(CompiledEnv[int]):
 
     def _params(self) -> NDArray[np.float64]:
         kinds = [max("FHG".find(tile), 0) for tile in self._tiles]
-        table = [(kind, *self._neighbours[4 * place : 4 * place + 4]) for place, kind in enumerate(kinds)]
-        return np.concatenate(([self.slip], *table))
+        return np.concatenate(([self.slip], np.column_stack((kinds, self._neighbours)).ravel()))
 
     def observe(self, cells: Sequence[int]) -> int:
         """The agent's place, row * columns + column."""
@@ -90,13 +83,27 @@ class FrozenLakeEnv(CompiledEnv[int]):
         """Return whether the place is a hole or the goal."""
         return self._tiles[cells[0]] in "HG"
 
-    def transitions(self, cells: Sequence[int], action: int) -> list[Transition]:
-        """At most three rows: turned left, turned right, as intended."""
-        rows: list[Transition] = []
-        for probability, direction in slip_law(action, self.slip):
-            place = self._neighbours[4 * cells[0] + direction]
-            rows.append((probability, (place,), float(self._tiles[place] == "G"), self._tiles[place] in "HG"))
-        return rows
+    def _arrive(self, cells: Sequence[int], direction: int) -> tuple[Cells, float, bool]:
+        place = self._neighbours[cells[0]][direction]
+        return (place,), float(self._tiles[place] == "G"), self._tiles[place] in "HG"
 
     def _draw_text(self) -> str:
         return draw_map(self.desc, int(self._cells[0]))
+
+
+def read_map(desc: Sequence[str]) -> tuple[str, ...]:
+    """A map as a tuple of equally long rows.
+
+    Raises:
+        ValueError: if it is no map with one start and a goal.
+    """
+    if not isinstance(desc, list | tuple) or not all(isinstance(row, str) for row in desc):
+        raise ValueError(f"a map is a list of rows such as ['SF', 'HG'], not {desc!r}")
+    text = "".join(desc)
+    if not text or any(len(row) != len(desc[0]) for row in desc):
+        raise ValueError(f"the rows of a map must be equally long and not empty, not {list(desc)!r}")
+    if strange := sorted(set(text) - set("SFHG")):
+        raise ValueError(f"the map holds {strange}; allowed letters: S, F, H, G")
+    if text.count("S") != 1 or "G" not in text:
+        raise ValueError(f"a map has exactly one 'S' and at least one 'G'; this one is {list(desc)!r}")
+    return tuple(desc)

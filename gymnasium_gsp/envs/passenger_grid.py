@@ -9,18 +9,9 @@ from numba import types
 from numpy.typing import NDArray
 
 from gymnasium_gsp.abi import RUNNING, TERMINATED, uniform
-from gymnasium_gsp.envs.compiled_env import CompiledEnv
-from gymnasium_gsp.envs.grid import (
-    check_cell,
-    check_count,
-    check_horizon,
-    check_probability,
-    draw_map,
-    neighbours,
-    slip_law,
-    slipped,
-)
-from gymnasium_gsp.models.model import Transition
+from gymnasium_gsp.envs.compiled_env import check_count
+from gymnasium_gsp.envs.grid import GridEnv, draw_map, neighbours, slipped
+from gymnasium_gsp.models.model import Cells
 
 LARGEST_SIDE = 256
 MOST_PASSENGERS = 16
@@ -47,7 +38,7 @@ def passenger_grid_rules(params, state, action, rng, reward):
     return TERMINATED
 
 
-class PassengerGridEnv(CompiledEnv[NDArray[np.int64]]):
+class PassengerGridEnv(GridEnv[NDArray[np.int64]]):
     """Collect passengers on a slippery grid and deliver them to the goal.
 
     ## Description
@@ -78,8 +69,6 @@ class PassengerGridEnv(CompiledEnv[NDArray[np.int64]]):
     """
 
     rules = staticmethod(passenger_grid_rules)
-    draws = 1
-    actions = 4
 
     def __init__(
         self,
@@ -92,28 +81,31 @@ class PassengerGridEnv(CompiledEnv[NDArray[np.int64]]):
         slip: float = 0.25,
         horizon: int = 70,
     ) -> None:
-        super().__init__(render_mode)
+        super().__init__(render_mode, horizon, slip)
         self.columns = check_count("width", width, largest=LARGEST_SIDE)
         self.rows = self.height = check_count("height", height, largest=LARGEST_SIDE)
-        self.start = check_cell("start", start, self.columns, self.rows)
-        self.goal = check_cell("goal", goal, self.columns, self.rows)
+        self.start = self._check_cell("start", start)
+        self.goal = self._check_cell("goal", goal)
         self.passengers = self._check_passengers(passengers)
-        self.slip = check_probability("slip", slip, largest=0.5)
-        self.horizon = check_horizon(horizon)
         self.reward_bounds = (0.0, float(2 ** len(self.passengers) - 1))
         self._places = self.columns * self.rows
         self._goal = self._place(self.goal)
         self._bits = {self._place(cell): 1 << index for index, cell in enumerate(self.passengers)}
         self._neighbours = neighbours(self.columns, self.rows)
-        self.action_space = spaces.Discrete(4)
         self.observation_space = spaces.MultiDiscrete([self.columns, self.rows, 2 ** len(self.passengers)])
+
+    def _check_cell(self, name: str, cell: Sequence[int]) -> tuple[int, int]:
+        if not isinstance(cell, list | tuple) or len(cell) != 2:
+            raise ValueError(f"{name} must be [x, y], not {cell!r}")
+        return (
+            check_count(f"x of {name}", cell[0], 0, self.columns - 1),
+            check_count(f"y of {name}", cell[1], 0, self.rows - 1),
+        )
 
     def _check_passengers(self, passengers: Sequence[Sequence[int]]) -> tuple[tuple[int, int], ...]:
         if not isinstance(passengers, list | tuple) or not 1 <= len(passengers) <= MOST_PASSENGERS:
             raise ValueError(f"passengers must be a list of 1 to {MOST_PASSENGERS} cells [x, y], not {passengers!r}")
-        cells = tuple(
-            check_cell(f"passenger {index}", cell, self.columns, self.rows) for index, cell in enumerate(passengers)
-        )
+        cells = tuple(self._check_cell(f"passenger {index}", cell) for index, cell in enumerate(passengers))
         if len({self.start, self.goal, *cells}) < len(cells) + 2:
             raise ValueError(
                 f"start, goal and passengers must be different cells, not {self.start}, {self.goal} and {list(cells)}"
@@ -127,10 +119,9 @@ class PassengerGridEnv(CompiledEnv[NDArray[np.int64]]):
         return (self._place(self.start),)
 
     def _params(self) -> NDArray[np.float64]:
-        table = [
-            (self._bits.get(place, 0), *self._neighbours[4 * place : 4 * place + 4]) for place in range(self._places)
-        ]
-        return np.concatenate(([self._places, self._goal, self.slip], *table))
+        bits = [self._bits.get(place, 0) for place in range(self._places)]
+        table = np.column_stack((bits, self._neighbours))
+        return np.concatenate(([self._places, self._goal, self.slip], table.ravel()))
 
     def _arguments(self) -> dict[str, Any]:
         # The attribute `width` is the number of cells in a state.
@@ -150,17 +141,13 @@ class PassengerGridEnv(CompiledEnv[NDArray[np.int64]]):
         """Return whether the agent is at the goal."""
         return cells[0] % self._places == self._goal
 
-    def transitions(self, cells: Sequence[int], action: int) -> list[Transition]:
-        """At most three rows: turned left, turned right, as intended."""
-        before, place = divmod(cells[0], self._places)
-        rows: list[Transition] = []
-        for probability, direction in slip_law(action, self.slip):
-            target = self._neighbours[4 * place + direction]
-            mask = before | self._bits.get(target, 0)
-            arrived = target == self._goal
-            reward = float(2 ** mask.bit_count() - 1) if arrived else 0.0
-            rows.append((probability, (mask * self._places + target,), reward, arrived))
-        return rows
+    def _arrive(self, cells: Sequence[int], direction: int) -> tuple[Cells, float, bool]:
+        mask, place = divmod(cells[0], self._places)
+        place = self._neighbours[place][direction]
+        mask |= self._bits.get(place, 0)
+        arrived = place == self._goal
+        reward = float(2 ** mask.bit_count() - 1) if arrived else 0.0
+        return (mask * self._places + place,), reward, arrived
 
     def _draw_text(self) -> str:
         mask, place = divmod(int(self._cells[0]), self._places)

@@ -10,8 +10,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from gymnasium_gsp.abi import RUNNING, uniform
-from gymnasium_gsp.envs.compiled_env import CompiledEnv
-from gymnasium_gsp.envs.grid import check_count, check_horizon
+from gymnasium_gsp.envs.compiled_env import CompiledEnv, check_count
 from gymnasium_gsp.models.model import Transition
 
 RUNNING_PROBABILITY = (0.0238, 0.525, 0.0475, 0.95)
@@ -80,12 +79,10 @@ class SysAdminRingEnv(CompiledEnv[NDArray[np.int8]]):
     draws = 20
 
     def __init__(self, render_mode: str | None = None, machines: int = 20, horizon: int = 50) -> None:
-        super().__init__(render_mode)
         self.machines = check_count("machines", machines, largest=MOST_MACHINES)
-        self.horizon = check_horizon(horizon)
         self.draws = self.machines
         self.actions = self.machines + 1
-        self.action_space = spaces.Discrete(self.actions)
+        super().__init__(render_mode, horizon)
         self.observation_space = spaces.MultiBinary(self.machines)
 
     def _start(self) -> Sequence[int]:
