@@ -10,7 +10,7 @@ Both become one packed array of float64, which a compiled step reads:
 
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,14 +51,8 @@ def tabular_rules(params, state, action, rng, reward):
     return int(params[at + 3])
 
 
-class _Outcomes(NamedTuple):
-    """All outcomes of a model, as arrays of one length; `row` is state * actions + action."""
-
-    row: NDArray[np.int64]
-    next_state: NDArray[np.int64]
-    reward: NDArray[np.float64]
-    terminated: NDArray[np.bool_]
-    probability: NDArray[np.float64]
+_Outcomes = NDArray[np.float64]
+"""All outcomes of a model, one a row: state * actions + action, next state, reward, terminated, probability."""
 
 
 def tabular_model(table: Table, name: str = "table") -> CompiledModel:
@@ -88,9 +82,7 @@ def tabular_model(table: Table, name: str = "table") -> CompiledModel:
         for action, outcomes in enumerate(actions)
         for outcome in outcomes
     ]
-    columns = np.array(flat, np.float64).reshape(-1, 5).T
-    outcomes = _Outcomes(columns[0].astype(int), columns[1].astype(int), columns[2], columns[3] == 1.0, columns[4])
-    return _assemble(outcomes, len(rows), len(rows[0]), name)
+    return _assemble(np.array(flat, np.float64).reshape(-1, 5), len(rows), len(rows[0]), name)
 
 
 def tabular_model_from_arrays(
@@ -124,12 +116,14 @@ def tabular_model_from_arrays(
         )
     where = np.nonzero(probabilities)
     state, action, next_state = where
-    outcomes = _Outcomes(
-        state * shape[1] + action,
-        next_state,
-        gains[where[: gains.ndim]],
-        ends[next_state] if ends.ndim == 1 else ends[where],
-        probabilities[where],
+    outcomes = np.column_stack(
+        (
+            state * shape[1] + action,
+            next_state,
+            gains[where[: gains.ndim]],
+            ends[next_state] if ends.ndim == 1 else ends[where],
+            probabilities[where],
+        )
     )
     return _assemble(outcomes, shape[0], shape[1], name, ends if ends.ndim == 1 else None)
 
@@ -172,41 +166,28 @@ def _check(outcomes: _Outcomes, states: int, actions: int) -> None:
     def where(row: int) -> str:
         return f"state {row // actions}, action {row % actions}"
 
-    for numbers, wrong, rule in (
-        (
-            outcomes.probability,
-            ~(outcomes.probability >= 0.0),
-            "the probability {}; probabilities must not be negative",
-        ),
-        (outcomes.reward, ~np.isfinite(outcomes.reward), "the reward {}; rewards must be finite"),
+    row, _, reward, _, probability = outcomes.T
+    for numbers, right, rule in (
+        (probability, probability >= 0.0, "the probability {}; probabilities must not be negative"),
+        (reward, np.isfinite(reward), "the reward {}; rewards must be finite"),
     ):
-        if wrong.any():
-            first = int(np.argmax(wrong))
-            raise RecipeError(f"{where(int(outcomes.row[first]))}: an outcome has {rule.format(numbers[first])}")
-    sums = np.bincount(outcomes.row, outcomes.probability, states * actions)
+        if not right.all():
+            first = int(np.argmin(right))
+            raise RecipeError(f"{where(int(row[first]))}: an outcome has {rule.format(numbers[first])}")
+    sums = np.bincount(row.astype(int), probability, states * actions)
     if (wrong := ~(np.abs(sums - 1.0) <= _TOLERANCE)).any():
-        row = int(np.argmax(wrong))
+        first = int(np.argmax(wrong))
         raise RecipeError(
-            f"{where(row)}: the probabilities of its outcomes sum to {sums[row]:.12g}; they must sum to 1 within "
+            f"{where(first)}: the probabilities of its outcomes sum to {sums[first]:.12g}; they must sum to 1 within "
             f"{_TOLERANCE:g} (a terminal state's row may return to itself, terminated)"
         )
 
 
 def _merge(outcomes: _Outcomes) -> _Outcomes:
     """Sorted by row, outcomes that agree in everything but probability made one, those of probability 0 dropped."""
-    order = np.lexsort((outcomes.terminated, outcomes.reward, outcomes.next_state, outcomes.row))
-    names = (outcomes.row, outcomes.next_state, outcomes.reward, outcomes.terminated)
-    fresh = np.ones(len(order), bool)
-    fresh[1:] = np.any([column[order[1:]] != column[order[:-1]] for column in names], axis=0)
-    probability = np.add.reduceat(outcomes.probability[order], np.flatnonzero(fresh))
-    kept = order[fresh][probability > 0.0]
-    return _Outcomes(
-        outcomes.row[kept],
-        outcomes.next_state[kept],
-        outcomes.reward[kept],
-        outcomes.terminated[kept],
-        probability[probability > 0.0],
-    )
+    kinds, kind = np.unique(outcomes[:, :4], axis=0, return_inverse=True)
+    merged: _Outcomes = np.column_stack((kinds, np.bincount(kind.reshape(-1), outcomes[:, 4])))
+    return merged[merged[:, 4] > 0.0]
 
 
 def _terminal_states(outcomes: _Outcomes, states: int, actions: int) -> NDArray[np.bool_]:
@@ -214,9 +195,9 @@ def _terminal_states(outcomes: _Outcomes, states: int, actions: int) -> NDArray[
 
     To be entered by ends alone is not enough: tables that name the start as the state after an end look like that.
     """
-    returns = outcomes.row // actions == outcomes.next_state
-    returning = np.bincount(outcomes.next_state[returns], minlength=states)
-    running = np.bincount(outcomes.next_state[~outcomes.terminated], minlength=states)
+    row, next_state = outcomes[:, :2].T.astype(int)
+    returning = np.bincount(next_state[row // actions == next_state], minlength=states)
+    running = np.bincount(next_state[outcomes[:, 3] == 0.0], minlength=states)
     return (returning > 0) & (running == 0)
 
 
@@ -237,10 +218,10 @@ def _assemble(
     _check(raw, states, actions)
     outcomes = _merge(raw)
     terminal = _terminal_states(outcomes, states, actions) if ends is None else ends.copy()
-    starts = np.searchsorted(outcomes.row, np.arange(states * actions + 1))
-    status = np.where(outcomes.terminated, TERMINATED, RUNNING)
-    sums = _row_sums(outcomes.probability, starts)
-    records = np.column_stack((sums, outcomes.next_state, outcomes.reward, status))
+    row, next_state, reward, terminated, probability = outcomes.T
+    starts = np.searchsorted(row, np.arange(states * actions + 1))
+    sums = _row_sums(probability, starts)
+    records = np.column_stack((sums, next_state, reward, np.where(terminated, TERMINATED, RUNNING)))
     first = _HEADER + len(starts)
 
     def check(state: Any, action: int = 0) -> int:
@@ -252,17 +233,15 @@ def _assemble(
         return int(state)
 
     def law(cells: tuple[int, ...], action: int) -> list[Transition]:
-        row = check(cells[0], action) * actions + action
-        part = slice(starts[row], starts[row + 1])
-        columns = (outcomes.probability, outcomes.next_state, outcomes.reward, outcomes.terminated)
-        rows = zip(*(column[part].tolist() for column in columns), strict=True)
-        return [(probability, (after,), reward, ended) for probability, after, reward, ended in rows]
+        number = check(cells[0], action) * actions + action
+        rows = outcomes[starts[number] : starts[number + 1], 1:].tolist()
+        return [(chance, (int(after),), gain, ended == 1.0) for after, gain, ended, chance in rows]
 
     return CompiledModel(
         step=Pointer(compiled_pointer(tabular_rules, STEP).address),
         actions=actions,
         params=np.concatenate(([states, actions], first + _RECORD * starts, records.reshape(-1))),
-        reward_bounds=(float(outcomes.reward.min()), float(outcomes.reward.max())),
+        reward_bounds=(float(reward.min()), float(reward.max())),
         terminal=lambda cells: bool(terminal[check(cells[0])]),
         law=law,
         name=name,
