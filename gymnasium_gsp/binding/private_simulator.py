@@ -5,12 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
 
 from gymnasium_gsp.binding.adapters.adapter import Adapter, NoObservation
 from gymnasium_gsp.binding.environment import BareEnv, Env, EnvironmentView
 from gymnasium_gsp.binding.wrappers import SortedWrappers
-from gymnasium_gsp.errors import PlanningError, RecipeError
+from gymnasium_gsp.errors import RecipeError
 
 
 class PrivateSimulator:
@@ -148,32 +147,3 @@ def _constructor(raw: BareEnv) -> tuple[Callable[..., Env], dict[str, Any], str]
         )
     described = ", ".join(f"{name}={value!r}" for name, value in known.items())
     return make, known, f"its class{f', with the attributes {described}' if known else ''}"
-
-
-def check_step(answer: Any, name: str) -> None:
-    """Refuse what `step` must not return.
-
-    Raises:
-        PlanningError: says what came.
-    """
-    if not isinstance(answer, tuple | list) or len(answer) != 5:
-        size = f" of {len(answer)}" if hasattr(answer, "__len__") else ""
-        raise PlanningError(
-            f"{name}: step returned a {type(answer).__name__}{size}; it must return (observation, reward, terminated, "
-            "truncated, info)"
-        )
-
-
-def check_reward(reward: Any, name: str) -> float:
-    """A reward as a float.
-
-    Raises:
-        PlanningError: if it is no finite number.
-    """
-    try:
-        number = float(np.asarray(reward).reshape(()))
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not np.isfinite(number):
-        raise PlanningError(f"{name}: step returned the reward {reward!r}; a reward is a finite number")
-    return number

@@ -19,13 +19,23 @@ from gymnasium_gsp.abi.pointers import Pointer, ctypes_type
 from gymnasium_gsp.abi.signatures import FAILED, RUNNING, SIGNATURES, TERMINATED
 from gymnasium_gsp.binding.actions import Actions
 from gymnasium_gsp.binding.keys import KeyTable, LegalActions
-from gymnasium_gsp.binding.private_simulator import PrivateSimulator, check_reward, check_step
+from gymnasium_gsp.binding.private_simulator import PrivateSimulator
 from gymnasium_gsp.errors import PlanningError
 from gymnasium_gsp.models.model import RewardBounds
 
 _MASKS_KEPT = 4096
-_Cells = ctypes.c_int64 * 2
-_read_real = ctypes.c_double.from_address
+
+
+class _Views(dict[int, Any]):
+    """The search's memory by address, seen as one C type; made once each, as the search hands over the same places."""
+
+    def __init__(self, c_type: Any) -> None:
+        super().__init__()
+        self._c_type = c_type
+
+    def __missing__(self, address: int) -> Any:
+        view = self[address] = self._c_type.from_address(address)
+        return view
 
 
 class SimulatorModel:
@@ -67,11 +77,8 @@ class SimulatorModel:
 
     def _bind(self) -> None:
         """Make the C functions; again after unpickling."""
-        self._cells_at = self._context_at = self._flags_at = 0
-        self._cells: Any = None
-        self._context: Any = None
-        self._flags: Any = None
-        self._rewards: dict[int, Any] = {}  # where the search wants them, by address
+        self._cells, self._rewards = _Views(ctypes.c_int64 * 2), _Views(ctypes.c_double)
+        self._contexts, self._flags = _Views(ContextStruct), _Views(ctypes.c_double * self.actions)
         self.step_pointer = self._pointer("step", self._step)
         self.legal_pointer = None if self._mask is None else self._pointer("legal", self._legal)
         self.rollout_pointer = self._pointer("value", self._rollout)
@@ -82,7 +89,7 @@ class SimulatorModel:
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the C functions and the keys, whose graph is not pickled either."""
-        left = {"step_pointer", "legal_pointer", "rollout_pointer", "_cells", "_context", "_flags", "_rewards", "keys"}
+        left = {"step_pointer", "legal_pointer", "rollout_pointer", "_cells", "_rewards", "_contexts", "_flags", "keys"}
         return {name: value for name, value in vars(self).items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -106,10 +113,14 @@ class SimulatorModel:
 
     def enter(self, observation: object, info: object) -> NDArray[np.int64]:
         """The cells of the root: the simulator's present state, with this observation and info."""
+        return np.array([self._number(observation, info), 0], np.int64)
+
+    def _number(self, observation: object, info: object) -> int:
+        """The number of the simulator's present state."""
         number = self.keys.number(self._key(observation))
         if self._mask is not None and number not in self.keys.masks:
             self.keys.masks[number] = self._read_mask(observation, info)
-        return np.array([number, 0], np.int64)
+        return number
 
     def _read_mask(self, observation: object, info: object) -> LegalActions:
         """The legal actions of the simulator's present state."""
@@ -147,35 +158,22 @@ class SimulatorModel:
             observation, reward, terminated, truncated, info = answer
             gain = float(reward)
         except (TypeError, ValueError):
-            check_step(answer, self.name)
-            observation, reward, terminated, truncated, info = answer
-            gain = check_reward(reward, self.name)
+            gain = math.nan
         if gain - gain != 0.0:
-            check_reward(reward, self.name)
+            observation, gain, terminated, truncated, info = read_step(answer, self.name)
         return observation, gain, terminated or truncated, info
-
-    def _at(self, state: int) -> Any:
-        """The state's cells; the search hands over the same memory each time."""
-        if state != self._cells_at:
-            self._cells, self._cells_at = _Cells.from_address(state), state
-        return self._cells
 
     def _step(self, params: int, state: int, action: int, rng: int, reward: int) -> int:
         try:
-            cells = self._cells if state == self._cells_at else self._at(state)
+            cells = self._cells[state]
             if cells[1] == 0:
                 self.simulator.restore()
             observation, gain, ended, info = self._advance(action)
-            place = self._rewards.get(reward)
-            if place is None:
-                place = self._rewards[reward] = _read_real(reward)
-            place.value = gain
+            self._rewards[reward].value = gain
             cells[1] += 1
             if ended:
                 return TERMINATED
-            cells[0] = number = self.keys.number(self._key(observation))
-            if self._mask is not None and number not in self.keys.masks:
-                self.keys.masks[number] = self._read_mask(observation, info)
+            cells[0] = self._number(observation, info)
             return RUNNING
         except BaseException as error:  # raised again by the search
             self._raised.append(error)
@@ -183,10 +181,8 @@ class SimulatorModel:
 
     def _legal(self, params: int, state: int, mask: int) -> int:
         try:
-            if mask != self._flags_at:
-                self._flags, self._flags_at = (ctypes.c_double * self.actions).from_address(mask), mask
-            legal = self.keys.masks[self._at(state)[0]]
-            self._flags[:] = legal.flags
+            legal = self.keys.masks[self._cells[state][0]]
+            self._flags[mask][:] = legal.flags
             return len(legal.numbers)
         except BaseException as error:  # raised again by the search
             self._raised.append(error)
@@ -194,9 +190,7 @@ class SimulatorModel:
 
     def _rollout(self, params: int, context: int, state: int, rng: int) -> float:
         try:
-            if context != self._context_at:
-                self._context, self._context_at = ContextStruct.from_address(context), context
-            block, cells = self._context, self._at(state)
+            block, cells = self._contexts[context], self._cells[state]
             if cells[1] == 0:
                 self.simulator.restore()
             legal = self.keys.masks[cells[0]].numbers if self._mask is not None else range(self.actions)
@@ -216,3 +210,25 @@ class SimulatorModel:
         except BaseException as error:  # raised again by the search
             self._raised.append(error)
             return math.nan
+
+
+def read_step(answer: Any, name: str) -> tuple[object, float, bool, bool, Any]:
+    """What `step` returned, with the reward as a float.
+
+    Raises:
+        PlanningError: if these are not five values, or the reward is no finite number.
+    """
+    if not isinstance(answer, tuple | list) or len(answer) != 5:
+        size = f" of {len(answer)}" if hasattr(answer, "__len__") else ""
+        raise PlanningError(
+            f"{name}: step returned a {type(answer).__name__}{size}; it must return (observation, reward, terminated, "
+            "truncated, info)"
+        )
+    observation, reward, terminated, truncated, info = answer
+    try:
+        gain = float(np.asarray(reward).reshape(()))
+    except (TypeError, ValueError):
+        gain = math.nan
+    if not math.isfinite(gain):
+        raise PlanningError(f"{name}: step returned the reward {reward!r}; a reward is a finite number")
+    return observation, gain, terminated, truncated, info

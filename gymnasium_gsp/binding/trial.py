@@ -1,9 +1,10 @@
 """The claims that planning in an environment rests on, each tried on a simulator of it; see `check`."""
 
 import random
-import time
-from collections.abc import Callable, Iterator
+import timeit
+from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,7 @@ PASSED, FAILED, WARNED, SKIPPED = "passed", "FAILED", "warning", "skipped"
 _STEPS = 12  # steps from reset to the snapshot, and compared after it
 _MOMENTS = 6  # snapshots of one episode that are restored
 _FUTURES = 20  # futures of a snapshot in which observation and state are compared
-_TIMED = 50  # repetitions behind a cost
-_TIMED_SECONDS = 0.5
+_TIMED = 20  # repetitions behind a cost
 _ROUNDING = 1e-2  # how far a copy with native physics may drift in so many steps
 
 Outcome = tuple[str, str]
@@ -81,9 +81,8 @@ class Trial:
     def action(self, raw: BareEnv, info: object, choice: int = 0) -> object:
         """A legal action, chosen by a number."""
         if self.binding.action_mask is not None:
-            mask = self.binding.action_mask(raw)
-        else:
-            mask = info.get("action_mask") if isinstance(info, dict) else None
+            info = {"action_mask": self.binding.action_mask(raw)}
+        mask = info.get("action_mask") if isinstance(info, dict) else None
         count = self.binding.actions.count
         legal = range(count) if mask is None else np.flatnonzero(np.asarray(mask).reshape(-1))
         return self.binding.actions[int(legal[choice % len(legal)])]
@@ -263,12 +262,11 @@ class Trial:
             simulator.restore()
             simulator.env.step(action)
 
-        restore = _microseconds(simulator.restore)
-        costs = {"step": max(0.0, _microseconds(step) - restore), "save": _microseconds(lambda: adapter.save(self.raw))}
-        costs["restore"] = restore
+        calls = {"step": step, "save": lambda: adapter.save(self.raw), "restore": simulator.restore}
         if adapter.complete:
-            costs["key"] = _microseconds(lambda: adapter.state_key(simulator.raw))
-        return costs
+            calls["key"] = lambda: adapter.state_key(simulator.raw)
+        costs = {name: 1e6 * median(timeit.repeat(call, number=1, repeat=_TIMED)) for name, call in calls.items()}
+        return {**costs, "step": max(0.0, costs["step"] - costs["restore"])}
 
 
 def _content(snapshot: object) -> object:
@@ -294,13 +292,3 @@ def _near(left: Any, right: Any) -> bool:
         arrays = [np.frombuffer(key[2], key[0]) for key in (left, right)]
         return left[:2] == right[:2] and bool(np.allclose(arrays[0], arrays[1], rtol=_ROUNDING, atol=_ROUNDING))
     return all(map(_near, left, right))
-
-
-def _microseconds(call: Callable[[], object]) -> float:
-    """The median time of a call."""
-    times: list[float] = []
-    while len(times) < _TIMED and sum(times) < _TIMED_SECONDS:
-        begun = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - begun)
-    return float(np.median(times)) * 1e6
