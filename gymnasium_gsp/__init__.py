@@ -6,73 +6,50 @@ Importing this package registers the environments `GSP/*` and nothing more; comp
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from gymnasium_gsp.envs import register_envs
+from gymnasium_gsp.envs import register_envs as register_envs
 
 if TYPE_CHECKING:
-    from gymnasium_gsp import ingredients
-    from gymnasium_gsp.agents.agent import Agent, make_agent, plan
-    from gymnasium_gsp.agents.preset_file import read_preset
-    from gymnasium_gsp.agents.wrapper import PlanningWrapper
-    from gymnasium_gsp.algorithms.registry import ALGORITHMS, make_recipe
-    from gymnasium_gsp.binding.adapters import register_adapter
-    from gymnasium_gsp.binding.adapters.adapter import Adapter
-    from gymnasium_gsp.binding.check import check_snapshot
-    from gymnasium_gsp.binding.keys import ObservationKey
-    from gymnasium_gsp.errors import PlanningError, RecipeError
-    from gymnasium_gsp.models.compiled import CompiledModel
-    from gymnasium_gsp.models.tabular import tabular_model, tabular_model_from_arrays
-    from gymnasium_gsp.search.budget import Budget, Progress, SearchResult
-    from gymnasium_gsp.search.recipe import Recipe
+    from gymnasium_gsp import ingredients as ingredients
+    from gymnasium_gsp.agents.agent import Agent as Agent
+    from gymnasium_gsp.agents.agent import make_agent as make_agent
+    from gymnasium_gsp.agents.agent import plan as plan
+    from gymnasium_gsp.agents.preset_file import read_preset as read_preset
+    from gymnasium_gsp.agents.wrapper import PlanningWrapper as PlanningWrapper
+    from gymnasium_gsp.algorithms.registry import ALGORITHMS as ALGORITHMS
+    from gymnasium_gsp.algorithms.registry import make_recipe as make_recipe
+    from gymnasium_gsp.binding.adapters import register_adapter as register_adapter
+    from gymnasium_gsp.binding.adapters.adapter import Adapter as Adapter
+    from gymnasium_gsp.binding.check import check_snapshot as check_snapshot
+    from gymnasium_gsp.binding.keys import ObservationKey as ObservationKey
+    from gymnasium_gsp.errors import PlanningError as PlanningError
+    from gymnasium_gsp.errors import RecipeError as RecipeError
+    from gymnasium_gsp.models.compiled import CompiledModel as CompiledModel
+    from gymnasium_gsp.models.tabular import tabular_model as tabular_model
+    from gymnasium_gsp.models.tabular import tabular_model_from_arrays as tabular_model_from_arrays
+    from gymnasium_gsp.search.budget import Budget as Budget
+    from gymnasium_gsp.search.budget import Progress as Progress
+    from gymnasium_gsp.search.budget import SearchResult as SearchResult
+    from gymnasium_gsp.search.recipe import Recipe as Recipe
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "ALGORITHMS": "algorithms.registry",
-    "Adapter": "binding.adapters.adapter",
-    "Agent": "agents.agent",
-    "Budget": "search.budget",
-    "CompiledModel": "models.compiled",
-    "check_snapshot": "binding.check",
-    "ObservationKey": "binding.keys",
-    "PlanningError": "errors",
-    "PlanningWrapper": "agents.wrapper",
-    "Progress": "search.budget",
-    "Recipe": "search.recipe",
-    "RecipeError": "errors",
-    "SearchResult": "search.budget",
-    "tabular_model_from_arrays": "models.tabular",
-    "make_agent": "agents.agent",
-    "make_recipe": "algorithms.registry",
-    "plan": "agents.agent",
-    "read_preset": "agents.preset_file",
-    "register_adapter": "binding.adapters",
-    "tabular_model": "models.tabular",
+_PUBLIC = {  # names by the module that they are loaded from
+    "agents.agent": ("Agent", "make_agent", "plan"),
+    "agents.preset_file": ("read_preset",),
+    "agents.wrapper": ("PlanningWrapper",),
+    "algorithms.registry": ("ALGORITHMS", "make_recipe"),
+    "binding.adapters": ("register_adapter",),
+    "binding.adapters.adapter": ("Adapter",),
+    "binding.check": ("check_snapshot",),
+    "binding.keys": ("ObservationKey",),
+    "errors": ("PlanningError", "RecipeError"),
+    "models.compiled": ("CompiledModel",),
+    "models.tabular": ("tabular_model", "tabular_model_from_arrays"),
+    "search.budget": ("Budget", "Progress", "SearchResult"),
+    "search.recipe": ("Recipe",),
 }
-
-__all__ = [
-    "ALGORITHMS",
-    "Adapter",
-    "Agent",
-    "Budget",
-    "CompiledModel",
-    "ObservationKey",
-    "PlanningError",
-    "PlanningWrapper",
-    "Progress",
-    "Recipe",
-    "RecipeError",
-    "SearchResult",
-    "check_snapshot",
-    "ingredients",
-    "make_agent",
-    "make_recipe",
-    "plan",
-    "read_preset",
-    "register_adapter",
-    "register_envs",
-    "tabular_model",
-    "tabular_model_from_arrays",
-]
+_HOMES = {name: module for module, names in _PUBLIC.items() for name in names}
+__all__ = ["ingredients", "register_envs", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
