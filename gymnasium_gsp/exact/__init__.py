@@ -11,7 +11,7 @@ from gymnasium_gsp.exact.dynamic_programming import (
     value_iteration,
 )
 from gymnasium_gsp.exact.four_rooms import four_rooms_average, goal_values
-from gymnasium_gsp.exact.optima import episode_optimum, optimum, recompute, shipped_optima
+from gymnasium_gsp.exact.optima import compute_optimum, episode_optimum, optimum, shipped_optima
 from gymnasium_gsp.exact.state_space import StateSpace, enumerate_model
 from gymnasium_gsp.exact.sysadmin import sysadmin_values
 
@@ -20,6 +20,7 @@ __all__ = [
     "StateSpace",
     "StationaryValues",
     "backward_induction",
+    "compute_optimum",
     "enumerate_model",
     "episode_optimum",
     "four_rooms_average",
@@ -27,7 +28,6 @@ __all__ = [
     "optimum",
     "policy_evaluation",
     "policy_values",
-    "recompute",
     "shipped_optima",
     "sysadmin_values",
     "truncated_value",

@@ -1,30 +1,42 @@
 """`python -m gymnasium_gsp.exact`: compute the optima of the benchmarks anew, and compare with those shipped."""
 
 import argparse
+import json
 import sys
+import time
 
-from gymnasium_gsp.exact.optima import COMMAND, recompute, write
+import gymnasium as gym
 
+from gymnasium_gsp.exact.optima import DATA, compute_optimum, shipped_optima
+
+_COMMAND = "python -m gymnasium_gsp.exact --write"
 _DIFFERENCE = 1e-9
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the optima; 1 if one differs from what the package ships, else 0."""
     parser = argparse.ArgumentParser(prog="python -m gymnasium_gsp.exact", description=__doc__)
-    parser.add_argument("--write", action="store_true", help=f"make them the shipped ones ({COMMAND})")
+    parser.add_argument("ids", nargs="*", metavar="ID", help="environments, such as GSP/FourRooms-v0; all if none")
+    parser.add_argument("--write", action="store_true", help=f"make them the shipped ones ({_COMMAND})")
     options = parser.parse_args(arguments)
-    rows = []
-    for row in recompute():
-        rows.append(row)
-        shipped = "none" if row.shipped is None else f"{row.shipped:.10f}"
-        print(f"{row.id:28} {row.optimum:14.10f}   shipped {shipped}   {row.seconds:6.1f} s", flush=True)
+    registered = [name for name, spec in gym.registry.items() if spec.namespace == "GSP"]
+    shipped, computed, wrong = shipped_optima(), {}, []
+    for name in options.ids or registered:
+        started = time.perf_counter()
+        computed[name] = value = compute_optimum(gym.make(name))
+        was = f"{shipped[name]:.10f}" if name in shipped else "none"
+        print(f"{name:28} {value:14.10f}   shipped {was}   {time.perf_counter() - started:6.1f} s", flush=True)
+        if name not in shipped or abs(value - shipped[name]) > _DIFFERENCE:
+            wrong.append(name)
     if options.write:
-        write(rows)
-        return 0
-    wrong = [row.id for row in rows if row.shipped is None or abs(row.optimum - row.shipped) > _DIFFERENCE]
-    if wrong:
-        print(f"differs from what is shipped: {', '.join(wrong)}; if rightly so, run {COMMAND}", file=sys.stderr)
-    return int(bool(wrong))
+        optima = {name: value for name, value in {**shipped, **computed}.items() if name in registered}
+        content = {"command": _COMMAND, "optima": optima}
+        DATA.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        shipped_optima.cache_clear()
+    elif wrong:
+        print(f"differs from what is shipped: {', '.join(wrong)}; if rightly so, run {_COMMAND}", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

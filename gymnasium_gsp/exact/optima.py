@@ -1,11 +1,9 @@
 """The best expected return of an environment: shipped for the default benchmarks, computed for others."""
 
 import json
-import time
-from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import gymnasium as gym
 from gymnasium.wrappers import TimeLimit
@@ -20,23 +18,6 @@ Env: TypeAlias = gym.Env[Any, Any]
 """An environment with any observations and actions."""
 
 DATA = Path(__file__).with_name("optima.json")
-COMMAND = "python -m gymnasium_gsp.exact --write"
-
-
-class Recomputed(NamedTuple):
-    """One optimum, computed anew.
-
-    Attributes:
-        id: the environment.
-        optimum: its optimum.
-        shipped: what the package ships; None if nothing.
-        seconds: how long it took.
-    """
-
-    id: str
-    optimum: float
-    shipped: float | None
-    seconds: float
 
 
 @cache
@@ -63,7 +44,24 @@ def optimum(env: Env, limit: int = LIMIT) -> float:
         registered = gym.spec(spec.id).max_episode_steps
         if registered is not None and _time_limit(env) == registered:
             return shipped_optima()[spec.id]
-    return _compute(env, limit)
+    return compute_optimum(env, limit)
+
+
+def compute_optimum(env: Env, limit: int = LIMIT) -> float:
+    """The optimum as `optimum` gives it, computed even where one is shipped; arguments and errors are the same."""
+    core, steps = _core(env), _time_limit(env)
+    fresh = core.make_simulator(seed=0)
+    fresh.reset(seed=0)
+    if fresh.compiled_model().name == "FourRooms":
+        return four_rooms_average(core.room_size, core.slip, core.horizon, steps)
+    before = fresh.np_random.bit_generator.state
+    fresh.reset()
+    if fresh.np_random.bit_generator.state != before:
+        raise RecipeError(
+            f"{type(core).__name__} draws its start or its layout at reset, and how is not known here; "
+            "episode_optimum(env) gives the optimum of the present episode"
+        )
+    return episode_optimum(TimeLimit(fresh, steps), limit)
 
 
 def episode_optimum(env: Env, limit: int = LIMIT) -> float:
@@ -89,21 +87,6 @@ def episode_optimum(env: Env, limit: int = LIMIT) -> float:
     return truncated_value(model, state.cells, left, limit=limit)
 
 
-def recompute(ids: Sequence[str] | None = None) -> Iterator[Recomputed]:
-    """The optima of the registered benchmarks, or of those with these ids, computed anew one by one."""
-    for name in [key for key, spec in gym.registry.items() if spec.namespace == "GSP"] if ids is None else ids:
-        started = time.perf_counter()
-        value = _compute(gym.make(name), LIMIT)
-        yield Recomputed(name, value, shipped_optima().get(name), time.perf_counter() - started)
-
-
-def write(rows: list[Recomputed]) -> None:
-    """Make these the shipped optima."""
-    content = {"command": COMMAND, "optima": {row.id: row.optimum for row in rows}}
-    DATA.write_text(json.dumps(content, indent=2) + "\n")
-    shipped_optima.cache_clear()
-
-
 def _core(env: Env) -> Any:
     """The environment without wrappers, if it can say what its rules are."""
     core = env.unwrapped
@@ -124,19 +107,3 @@ def _time_limit(env: Env) -> int:
             steps = min(steps, env._max_episode_steps)
         env = env.env
     return steps
-
-
-def _compute(env: Env, limit: int) -> float:
-    core, steps = _core(env), _time_limit(env)
-    fresh = core.make_simulator(seed=0)
-    fresh.reset(seed=0)
-    if fresh.compiled_model().name == "FourRooms":
-        return four_rooms_average(core.room_size, core.slip, core.horizon, steps)
-    before = fresh.np_random.bit_generator.state
-    fresh.reset()
-    if fresh.np_random.bit_generator.state != before:
-        raise RecipeError(
-            f"{type(core).__name__} draws its start or its layout at reset, and how is not known here; "
-            "episode_optimum(env) gives the optimum of the present episode"
-        )
-    return episode_optimum(TimeLimit(fresh, steps), limit)
