@@ -1,7 +1,9 @@
-"""The package's own exceptions, and the one way in which a wrong name is answered."""
+"""The package's own exceptions, and the one way in which a wrong name and a wrong number of things are answered."""
 
 import difflib
+import operator
 from collections.abc import Iterable
+from typing import Any
 
 
 class PlanningError(RuntimeError):
@@ -18,3 +20,19 @@ def unknown_name(kind: str, given: object, allowed: Iterable[str]) -> str:
     near = difflib.get_close_matches(str(given), names, n=1, cutoff=0.4)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return f"unknown {kind} {given!r}.{hint} Allowed: {', '.join(names) or 'none'}."
+
+
+def check_count(name: str, value: Any, smallest: int = 1, largest: int | None = None) -> int:
+    """A number of things as an int.
+
+    Raises:
+        RecipeError: if it is no whole number, or outside of these limits.
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = smallest - 1
+    if isinstance(value, bool) or number < smallest or (largest is not None and number > largest):
+        limits = f"of at least {smallest}" if largest is None else f"between {smallest} and {largest}"
+        raise RecipeError(f"{name} must be a whole number {limits}, not {value!r}")
+    return number

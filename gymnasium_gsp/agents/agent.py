@@ -15,7 +15,7 @@ from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM, make_recipe
 from gymnasium_gsp.binding.binding import Root
 from gymnasium_gsp.binding.connection import connect
 from gymnasium_gsp.binding.simulated import ActionMask, StateKey
-from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.errors import check_count
 from gymnasium_gsp.models.model import Model, RewardBounds
 from gymnasium_gsp.search.budget import Budget, Progress, SearchResult, as_budget
 from gymnasium_gsp.search.recipe import Recipe
@@ -268,9 +268,8 @@ def plan(
         on_progress: called between chunks with a `Progress`; a true answer stops the search.
     """
     allowance, number = as_budget(budget), fresh_seed(seed)
-    for name, steps in (("elapsed", elapsed), ("steps_left", 0 if steps_left is None else steps_left)):
-        if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 0:
-            raise RecipeError(f"{name} must be a whole number of at least 0, not {steps!r}")
+    elapsed = check_count("elapsed", elapsed, 0)
+    steps_left = None if steps_left is None else check_count("steps_left", steps_left, 0)
     search = Search(model, make_recipe(algorithm), steps_left is not None, max_nodes, memory)
     cells = model.cells(state)
     search.seed(agent_stream(number, 0))

@@ -14,7 +14,7 @@ from gymnasium_gsp.agents.seeding import episode_seeds
 from gymnasium_gsp.bench.cell import Cell, env_id, import_modules, recipe_text
 from gymnasium_gsp.bench.executors import start_workers
 from gymnasium_gsp.bench.provenance import machine, versions
-from gymnasium_gsp.bench.texts import check_count
+from gymnasium_gsp.errors import check_count
 from gymnasium_gsp.exact import episode_optimum
 from gymnasium_gsp.search.budget import SearchResult
 

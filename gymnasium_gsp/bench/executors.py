@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from gymnasium_gsp.bench.texts import check_count
-from gymnasium_gsp.errors import RecipeError, unknown_name
+from gymnasium_gsp.errors import RecipeError, check_count, unknown_name
 
 BACKENDS = ("local", "dask")
 _PATIENCE = 15.0  # seconds in which a scheduler must answer

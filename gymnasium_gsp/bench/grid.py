@@ -35,9 +35,9 @@ from gymnasium_gsp.bench.cell import (
     import_modules,
     recipe_text,
 )
-from gymnasium_gsp.bench.texts import budget_text, check_count, preset_name, split_values
+from gymnasium_gsp.bench.texts import budget_text, preset_name, split_values
 from gymnasium_gsp.envs import BENCHMARKS
-from gymnasium_gsp.errors import RecipeError, unknown_name
+from gymnasium_gsp.errors import RecipeError, check_count, unknown_name
 
 ALL = "*"  # in a table by algorithm: every algorithm that is not named
 MOST_EPISODES = 10**7  # of one cell

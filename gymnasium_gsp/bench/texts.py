@@ -1,7 +1,6 @@
 """The fields of a cell: read from Python, flags, TOML or a store, and written in one canonical form that reads back."""
 
 import json
-import operator
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -13,17 +12,6 @@ from gymnasium_gsp.search.budget import Budget, as_budget
 
 LARGEST = 2**63 - 1
 """The largest whole number that a store holds."""
-
-
-def check_count(name: str, value: Any) -> int:
-    """A number of things as an int of at least 1."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = 0
-    if isinstance(value, bool) or number < 1:
-        raise RecipeError(f"{name} must be a whole number of at least 1, not {value!r}")
-    return number
 
 
 def limits_of(budget: Budget) -> int | dict[str, int | float]:

@@ -17,6 +17,7 @@ from gymnasium_gsp.cli.front import (
     leave,
     one_line_errors,
 )
+from gymnasium_gsp.errors import check_count
 
 if TYPE_CHECKING:
     from gymnasium_gsp.bench.cell import Cell
@@ -59,7 +60,6 @@ def run(
         from gymnasium_gsp.bench.cell import Cell
         from gymnasium_gsp.bench.console import print_plan, print_summary
         from gymnasium_gsp.bench.summary import summarise
-        from gymnasium_gsp.bench.texts import check_count
 
         cell = Cell(
             env=env,

@@ -20,7 +20,7 @@ from gymnasium_gsp.cli.front import (
     leave,
     one_line_errors,
 )
-from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.errors import RecipeError, check_count
 
 
 @app.command()
@@ -58,7 +58,6 @@ def tune(
         from gymnasium_gsp.bench.executors import start_workers
         from gymnasium_gsp.bench.grid import Grid
         from gymnasium_gsp.bench.store import Store
-        from gymnasium_gsp.bench.texts import check_count
         from gymnasium_gsp.bench.tuning import Tuning, best, check_preset, choices_of, search, verdict, write_preset
 
         import_modules(modules or ())

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gymnasium_gsp.abi.compilation import compiled_pointer
 from gymnasium_gsp.abi.pointers import Pointer, ctypes_type
 from gymnasium_gsp.abi.signatures import STEP, TERMINATED
+from gymnasium_gsp.errors import check_count
 from gymnasium_gsp.models.compiled import CompiledModel
 from gymnasium_gsp.models.model import Transition
 
@@ -284,15 +285,3 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
     def __getstate__(self) -> dict[str, Any]:
         """Everything but compiled code, which is bound again after unpickling."""
         return {**self.__dict__, "_model": None, "_call": None}
-
-
-def check_count(name: str, value: int, smallest: int = 1, largest: int | None = None) -> int:
-    """`value` as an int of at least `smallest` and at most `largest`, or a ValueError."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name} must be a whole number, not {value!r}") from None
-    if isinstance(value, bool) or number < smallest or (largest is not None and number > largest):
-        limit = f"of at least {smallest}" if largest is None else f"between {smallest} and {largest}"
-        raise ValueError(f"{name} must be a whole number {limit}, not {value!r}")
-    return number

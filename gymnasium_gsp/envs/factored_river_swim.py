@@ -9,7 +9,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from gymnasium_gsp.abi import RUNNING, uniform
-from gymnasium_gsp.envs.compiled_env import CompiledEnv, check_count
+from gymnasium_gsp.envs.compiled_env import CompiledEnv
+from gymnasium_gsp.errors import check_count
 from gymnasium_gsp.models.model import Transition
 
 LONGEST = 256

@@ -9,8 +9,9 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from gymnasium_gsp.abi import RUNNING, TERMINATED, uniform
-from gymnasium_gsp.envs.compiled_env import Layout, check_count
+from gymnasium_gsp.envs.compiled_env import Layout
 from gymnasium_gsp.envs.grid import GridEnv, draw_map, neighbours, slipped
+from gymnasium_gsp.errors import check_count
 from gymnasium_gsp.models.model import Cells
 
 LARGEST_ROOM = 100

@@ -9,8 +9,8 @@ from numba import types
 from numpy.typing import NDArray
 
 from gymnasium_gsp.abi import RUNNING, TERMINATED, uniform
-from gymnasium_gsp.envs.compiled_env import check_count
 from gymnasium_gsp.envs.grid import GridEnv, draw_map, neighbours, slipped
+from gymnasium_gsp.errors import check_count
 from gymnasium_gsp.models.model import Cells
 
 LARGEST_SIDE = 256

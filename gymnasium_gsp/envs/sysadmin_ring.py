@@ -10,7 +10,8 @@ from numba import types
 from numpy.typing import NDArray
 
 from gymnasium_gsp.abi import RUNNING, uniform
-from gymnasium_gsp.envs.compiled_env import CompiledEnv, check_count
+from gymnasium_gsp.envs.compiled_env import CompiledEnv
+from gymnasium_gsp.errors import check_count
 from gymnasium_gsp.models.model import Transition
 
 RUNNING_PROBABILITY = (0.0238, 0.525, 0.0475, 0.95)

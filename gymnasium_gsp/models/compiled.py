@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gymnasium_gsp.abi.pointers import Pointer, resolve
-from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.errors import RecipeError, check_count
 from gymnasium_gsp.models.factors import Factors
 from gymnasium_gsp.models.model import Law, RewardBounds
 
@@ -56,9 +56,8 @@ class CompiledModel:
     keys: None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        for label, number in (("actions", self.actions), ("width", self.width)):
-            if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-                raise RecipeError(f"{label} must be a whole number of at least 1, not {number!r}")
+        check_count("actions", self.actions)
+        check_count("width", self.width)
         key_size = int(self.key_size) or self.width
         if not 1 <= key_size <= self.width:
             raise RecipeError(f"key_size must be between 1 and the width {self.width}, not {key_size!r}")

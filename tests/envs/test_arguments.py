@@ -34,7 +34,7 @@ SENSELESS = [
     ("PassengerGrid", {"start": [0, -1]}, "y of start.*between 0 and 5, not -1"),
     ("PassengerGrid", {"goal": 6}, r"goal must be \[x, y\], not 6"),
     ("PassengerGrid", {"goal": [6, 0, 0]}, r"goal must be \[x, y\]"),
-    ("PassengerGrid", {"goal": [6.0, 0]}, "x of goal must be a whole number, not 6.0"),
+    ("PassengerGrid", {"goal": [6.0, 0]}, "x of goal must be a whole number between 0 and 6, not 6.0"),
     ("PassengerGrid", {"goal": [0, 0]}, "different cells"),
     ("PassengerGrid", {"passengers": []}, "list of 1 to 16 cells"),
     ("PassengerGrid", {"passengers": [[x, y] for x in range(1, 6) for y in range(4)]}, "list of 1 to 16 cells"),
@@ -49,10 +49,10 @@ SENSELESS = [
     ("FactoredRiverSwim", {"chains": 8}, "chains.*between 1 and 7, not 8"),
     ("SysAdminRing", {"machines": 0}, "machines.*between 1 and 62, not 0"),
     ("SysAdminRing", {"machines": 63}, "machines.*between 1 and 62, not 63"),
-    ("SysAdminRing", {"machines": 4.0}, "machines must be a whole number, not 4.0"),
+    ("SysAdminRing", {"machines": 4.0}, "machines must be a whole number between 1 and 62, not 4.0"),
     ("FourRooms", {"room_size": 0}, "room_size.*between 1 and 100, not 0"),
     ("FourRooms", {"room_size": 101}, "room_size.*not 101"),
-    ("FourRooms", {"room_size": "5"}, "room_size must be a whole number, not '5'"),
+    ("FourRooms", {"room_size": "5"}, "room_size must be a whole number between 1 and 100, not '5'"),
 ]
 
 

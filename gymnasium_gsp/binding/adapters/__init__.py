@@ -8,9 +8,8 @@ import importlib
 import importlib.metadata
 import pkgutil
 import warnings
-from collections.abc import Callable, Iterator
-from functools import partial
-from typing import TypeVar
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import gymnasium as gym
 
@@ -20,16 +19,14 @@ from gymnasium_gsp.errors import RecipeError
 
 ENTRY_POINTS = "gymnasium_gsp.adapters"
 
-Loaded = TypeVar("Loaded")
-
 _adapters: list[type[Adapter]] = []  # in the order in which they are asked; filled at first use
 
 
 def all_adapters() -> list[type[Adapter]]:
     """Every adapter in the order in which they are asked: registered ones, those of other packages, ours."""
     if not _adapters:
-        _adapters.extend(sorted(_own_adapters(), key=lambda kind: -kind.priority))
-        _adapters[:0] = _installed_adapters()
+        own, installed = _find()
+        _adapters.extend([*installed, *sorted(own, key=lambda kind: -kind.priority)])
     return _adapters
 
 
@@ -76,36 +73,30 @@ def choose(env: BareEnv) -> Adapter:
     raise RecipeError(f"no adapter fits {name}; give it clone_state() and set_state(state)")
 
 
-def _own_adapters() -> Iterator[type[Adapter]]:
-    """The adapters defined in the modules of this folder."""
+def _find() -> tuple[list[type[Adapter]], list[type[Adapter]]]:
+    """The adapters of this folder, and those that other packages declare as entry points."""
+    own: list[type[Adapter]] = []
+    installed: list[type[Adapter]] = []
     for module in pkgutil.iter_modules(__path__, f"{__name__}."):
-        loaded = _load(module.name, partial(importlib.import_module, module.name))
-        for kind in () if loaded is None else vars(loaded).values():
-            is_adapter = isinstance(kind, type) and issubclass(kind, Adapter) and kind is not Adapter
-            if is_adapter and kind.__module__ == module.name:
-                yield kind
-
-
-def _installed_adapters() -> Iterator[type[Adapter]]:
-    """The adapters that other packages declare as entry points."""
+        with _left_out_if_broken(module.name):
+            for kind in vars(importlib.import_module(module.name)).values():
+                is_adapter = isinstance(kind, type) and issubclass(kind, Adapter) and kind is not Adapter
+                if is_adapter and kind.__module__ == module.name:
+                    own.append(kind)
     for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
-        kind = _load(f"the entry point {entry.name} = {entry.value}", partial(_load_entry, entry))
-        if kind is not None:
-            yield kind
+        with _left_out_if_broken(f"the entry point {entry.name} = {entry.value}"):
+            installed.append(_check(entry.load()))
+    return own, installed
 
 
-def _load_entry(entry: importlib.metadata.EntryPoint) -> type[Adapter]:
-    return _check(entry.load())
-
-
-def _load(name: str, load: Callable[[], Loaded]) -> Loaded | None:
-    """The adapter or module, or None after a warning if it cannot be loaded."""
+@contextmanager
+def _left_out_if_broken(name: str) -> Iterator[None]:
+    """Warn of an adapter that cannot be loaded."""
     try:
-        return load()
+        yield
     except Exception as error:  # a third party's code may raise anything; planning elsewhere must go on
         message = f"an adapter is left out, as {name} cannot be loaded: {type(error).__name__}: {error}"
-        warnings.warn(message, RuntimeWarning, stacklevel=2)
-        return None
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
 
 
 def _check(kind: object) -> type[Adapter]:

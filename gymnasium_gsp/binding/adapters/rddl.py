@@ -1,6 +1,7 @@
 """pyRDDLGym: the values of the fluents; steps replace them, so a shallow copy is a snapshot."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from itertools import combinations, islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -50,21 +51,14 @@ class RDDL(Adapter):
             for value in _values(name, space)
             if value != int(env._noop_actions[name])
         ]
-        level: list[dict[str, int]] = [{}]
-        result = list(level)
-        for _ in range(min(env.max_allowed_actions, len(env.action_space.spaces))):
-            level = [
-                {**action, name: value}
-                for action in level
-                for name, value in singles
-                if not action or name > max(action)
-            ]
-            result += level
-            if len(result) > LARGEST_ACTION_SET:
-                raise RecipeError(
-                    f"this instance has more than {LARGEST_ACTION_SET} joint actions; choose those that matter and "
-                    "number them with gymnasium.wrappers.TransformAction"
-                )
+        most = min(env.max_allowed_actions, len(env.action_space.spaces))
+        joint = (dict(group) for size in range(most + 1) for group in combinations(singles, size) if _distinct(group))
+        result = list(islice(joint, LARGEST_ACTION_SET + 1))
+        if len(result) > LARGEST_ACTION_SET:
+            raise RecipeError(
+                f"this instance has more than {LARGEST_ACTION_SET} joint actions; choose those that matter and "
+                "number them with gymnasium.wrappers.TransformAction"
+            )
         return result
 
     def save(self, env: BareEnv) -> Any:
@@ -96,6 +90,11 @@ class RDDL(Adapter):
 
     def generator(self, env: BareEnv) -> np.random.Generator | None:
         return env.sampler.rng
+
+
+def _distinct(group: Sequence[tuple[str, int]]) -> bool:
+    """Return whether no fluent stands twice among these pairs of fluent and value."""
+    return len(dict(group)) == len(group)
 
 
 def _values(name: str, space: spaces.Space) -> range:
