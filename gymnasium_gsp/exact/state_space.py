@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from gymnasium_gsp.abi.pointers import ctypes_type
 from gymnasium_gsp.abi.signatures import LEGAL
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.exact.factored import enumerate_factors
+from gymnasium_gsp.exact.factored import Enumerated, enumerate_factors
 from gymnasium_gsp.models.model import Cells, Model, Transition
 
 _ELSEWHERE = "(rings of machines and four rooms have oracles of their own, see gymnasium_gsp.exact)"
@@ -124,38 +124,32 @@ def enumerate_model(model: Model, root: ArrayLike, horizon: int | None = None, l
     Raises:
         RecipeError: if the model has no law, or one that is no distribution, or too many states.
     """
-    if model.factors is not None and not has_ended(model, model.cells(root).tolist()):
-        return _from_factors(model, tuple(model.cells(root).tolist()), horizon, limit)
+    start = tuple(model.cells(root).tolist())
+    ended = has_ended(model, start)
+    if model.factors is not None and not ended:
+        return _padded(model, enumerate_factors(model, start, 2**62 if horizon is None else horizon, limit), horizon)
     if model.law is None:
         raise RecipeError(
             f"{model.name} has no exact law, so nothing exact can be computed from it; give its CompiledModel "
             "law=function(cells, action) -> rows (probability, next cells, reward, terminated)"
         )
-    start = tuple(model.cells(root).tolist())
     search = _Enumeration(model, start, limit)
-    if not has_ended(model, start):
+    if not ended:
         search.expand(math.inf if horizon is None else horizon)
-        return search.result(horizon, ended=False)
-    return search.result(None, ended=True)
+    return _padded(model, search.result(), horizon, ended)
 
 
-def _from_factors(model: Model, start: Cells, horizon: int | None, limit: int) -> StateSpace:
-    """The same in compiled code, for a model whose law is given as factors."""
-    met = enumerate_factors(model, start, 2**62 if horizon is None else horizon, limit)
+def _padded(model: Model, met: Enumerated, horizon: int | None, ended: bool = False) -> StateSpace:
+    """What was met as a `StateSpace`, also the states that were not expanded."""
     count, expanded = len(met.states), len(met.reward)
-    reward, legal = np.full((count, model.actions), np.nan), np.ones((count, model.actions), np.bool_)
+    reward = np.full((count, model.actions), 0.0 if ended else np.nan)
+    legal = np.ones((count, model.actions), np.bool_)
     reward[:expanded], legal[:expanded] = met.reward, met.legal
     return StateSpace(
         model=model,
-        states=met.states,
-        distance=met.distance,
-        row=met.row,
-        next_state=met.next_state,
-        probability=met.probability,
-        reward=reward,
-        legal=legal,
-        horizon=None if expanded == count else horizon,
-        ended=False,
+        **met._replace(reward=reward, legal=legal)._asdict(),
+        horizon=None if ended or expanded == count else horizon,
+        ended=ended,
         _numbers={cells: number for number, cells in enumerate(map(tuple, met.states.tolist()))},
     )
 
@@ -226,25 +220,16 @@ class _Enumeration:
             self.distance.append(self.distance[origin] + 1)
         return number
 
-    def result(self, horizon: int | None, ended: bool) -> StateSpace:
+    def result(self) -> Enumerated:
         """Everything as arrays."""
-        count, expanded = len(self.states), len(self.reward)
-        reward = np.full((count, self.model.actions), 0.0 if ended else np.nan)
-        legal = np.ones((count, self.model.actions), bool)
-        if expanded:
-            reward[:expanded], legal[:expanded] = self.reward, self.legal
-        return StateSpace(
-            model=self.model,
-            states=np.array(self.states, np.int64).reshape(count, self.model.width),
+        return Enumerated(
+            states=np.array(self.states, np.int64).reshape(-1, self.model.width),
             distance=np.array(self.distance, np.int64),
             row=np.array(self.row, np.int64),
             next_state=np.array(self.next_state, np.int64),
             probability=np.array(self.probability, np.float64),
-            reward=reward,
-            legal=legal,
-            horizon=None if expanded == count else horizon,
-            ended=ended,
-            _numbers=self.numbers,
+            reward=np.array(self.reward, np.float64).reshape(-1, self.model.actions),
+            legal=np.array(self.legal, np.bool_).reshape(-1, self.model.actions),
         )
 
 
