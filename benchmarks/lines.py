@@ -29,8 +29,8 @@ def count(source: str) -> int:
     """Count the lines of a Python file that hold code."""
     docstrings: set[int] = set()
     for node in ast.walk(ast.parse(source)):
-        text = node.value if isinstance(node, ast.Expr) else None
-        if isinstance(text, ast.Constant) and isinstance(text.value, str):  # a bare string documents what is before it
+        # A bare string documents what stands before it.
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             docstrings.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     code: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
