@@ -2,7 +2,7 @@
 
 import json
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -76,14 +76,14 @@ def options_of(given: Any) -> dict[str, Any]:
     """The options of an algorithm.
 
     Args:
-        given: a mapping of names to values or their texts; texts `name=value`, in a list or with commas between them;
+        given: a mapping of names to values or their texts; a text `name=value, name=value`, or a list of such texts;
             or None.
 
     Raises:
         RecipeError: for a text without a name or a value, a name given twice, or a value that cannot be read.
     """
-    given = given or {}
-    table = given if isinstance(given, Mapping) else _pairs(split_values(given) if isinstance(given, str) else given)
+    given = [given] if isinstance(given, str) and given else given or {}
+    table = given if isinstance(given, Mapping) else _pairs(given, split_values)
     return {name: _option(value) for name, value in table.items()}
 
 
@@ -110,17 +110,17 @@ def arguments_of(given: Any) -> dict[str, Any]:
     """The arguments of an environment.
 
     Args:
-        given: a mapping, a JSON object as text, texts `name=value` where the value is JSON or else a text as it stands,
-            or None.
+        given: a mapping, a JSON object as text, a list of texts `name=value` where the value is JSON or else a text as
+            it stands, a list of one JSON object as text, or None.
 
     Raises:
         RecipeError: for a text without a name or a value, or a name given twice.
     """
-    if isinstance(given, str):
-        given = _json_or_text(given or "{}")
-    given = {} if given is None else given
     if isinstance(given, list | tuple):
-        return {name: _json_or_text(text) for name, text in _pairs(given).items()}
+        if len(given) != 1 or not str(given[0]).startswith("{"):
+            return {name: _json_or_text(text) for name, text in _pairs(given).items()}
+        given = given[0]
+    given = _json_or_text(given) if isinstance(given, str) and given else given or {}
     if not isinstance(given, Mapping):
         raise RecipeError(f"arguments of an environment are a table of names and values, not {given!r}")
     return dict(given)
@@ -139,13 +139,13 @@ def arguments_text(given: Any) -> str:
         raise RecipeError(f"arguments of an environment are written as JSON: {error}") from None
 
 
-def _pairs(texts: Any) -> dict[str, str]:
-    """Names and values from texts `name=value`."""
+def _pairs(texts: Any, split: Callable[[str], list[str]] = lambda text: [text]) -> dict[str, str]:
+    """Names and values from texts `name=value`, or from texts that split into such."""
     if not isinstance(texts, list | tuple):
         raise RecipeError(f"options are a table of names and values, not {texts!r}")
     values: dict[str, str] = {}
-    for text in texts:
-        name, sign, value = str(text).partition("=")
+    for text in (part for given in texts for part in split(str(given))):
+        name, sign, value = text.partition("=")
         name = name.strip()
         if not sign or not name.isidentifier() or not value.strip():
             raise RecipeError(f"a setting is written key=value, not {text!r}")
