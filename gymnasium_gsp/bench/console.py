@@ -4,12 +4,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import gymnasium as gym
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from gymnasium_gsp.agents.agent import Agent
@@ -21,8 +22,8 @@ from gymnasium_gsp.bench.texts import limits_of
 
 _LINE_SECONDS = 30.0  # between two lines of progress where there is no terminal
 
-ShowProgress = Callable[[int, float | None, str], None]
-"""Shows how many episodes are done, the seconds that remain (None if unknown), and a note."""
+ShowProgress = Callable[[int, str], None]
+"""Shows how many episodes are done, and a note."""
 
 
 def _console() -> Console:
@@ -118,57 +119,45 @@ def _rate(count: int, seconds: float) -> str:
     return f"{count / seconds:,.0f}" if seconds > 0.0 else "-"
 
 
-def duration(seconds: float | None) -> str:
-    """A time in its two largest units; "?" if it is not known."""
-    if seconds is None:
-        return "?"
-    whole = round(seconds)
-    hours, minutes = whole // 3600, whole // 60 % 60
-    if hours:
-        return f"{hours} h {minutes:02d} min"
-    return f"{minutes} min {whole % 60:02d} s" if minutes else f"{whole} s"
-
-
 @contextmanager
-def progress_shown(total: int, lines: bool = True) -> Iterator[ShowProgress]:
+def progress_shown(total: int, done: int = 0, lines: bool = True) -> Iterator[ShowProgress]:
     """Show progress on standard error: a bar on a terminal, else a plain line now and then.
 
     Args:
-        total: how many episodes are played.
+        total: how many episodes are asked for.
+        done: how many of them were played before.
         lines: whether to print lines where there is no terminal.
     """
     if not sys.stderr.isatty():
-        yield _Lines(total) if lines else lambda done, remaining, note: None
+        yield _Lines(total, done) if lines else lambda done, note: None
         return
     columns = (
         TextColumn("[dim]playing[/]"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("remaining {task.fields[remaining]}"),
-        TextColumn("[dim]{task.fields[note]}[/]", markup=True),
+        TimeRemainingColumn(),
+        TextColumn("[dim]{task.fields[note]}[/]"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("play", total=total, remaining="?", note="")
-
-        def show(done: int, remaining: float | None, note: str) -> None:
-            progress.update(task, completed=done, remaining=duration(remaining), note=escape(note))
-
-        yield show
+        task = progress.add_task("play", total=total, completed=done, note="")
+        yield lambda done, note: progress.update(task, completed=done, note=escape(note))
 
 
 class _Lines:
-    """Plain lines of progress, the first as soon as the remaining time is known."""
+    """Plain lines of progress, the first as soon as something was played."""
 
-    def __init__(self, total: int) -> None:
-        self._total, self._begun, self._next = total, time.monotonic(), 0.0
+    def __init__(self, total: int, done: int) -> None:
+        self._total, self._before, self._begun, self._next = total, done, time.monotonic(), 0.0
 
-    def __call__(self, done: int, remaining: float | None, note: str) -> None:
+    def __call__(self, done: int, note: str) -> None:
         seconds = time.monotonic() - self._begun
-        if remaining is None or seconds < self._next:
+        if seconds < self._next or done == self._before:
             return
         self._next = seconds + _LINE_SECONDS
+        rest = seconds / (done - self._before) * (self._total - done)
+        so_far, remaining = (timedelta(seconds=round(span)) for span in (seconds, rest))
         print(
-            f"{done} of {self._total} episodes, {duration(seconds)} so far, {duration(remaining)} remaining; {note}",
+            f"{done} of {self._total} episodes, {so_far} so far, {remaining} remaining; {note}",
             file=sys.stderr,
             flush=True,
         )

@@ -58,7 +58,11 @@ def summarise(cell: Cell, agent: Agent, env: gym.Env[Any, Any], episodes: Sequen
         episodes: those that were played, at least one.
     """
     returns = np.array([episode.total_reward for episode in episodes])
-    decisions = sum(episode.decisions for episode in episodes)
+
+    def total(name: str) -> Any:
+        return sum(getattr(episode, name) for episode in episodes)
+
+    decisions = total("decisions")
     return Summary(
         env=env_id(env),
         agent=agent.name,
@@ -70,10 +74,10 @@ def summarise(cell: Cell, agent: Agent, env: gym.Env[Any, Any], episodes: Sequen
         standard_error=standard_error(returns),
         optimum=known_optimum(env, [episode.optimum for episode in episodes if episode.optimum is not None]),
         decisions=decisions,
-        simulations=sum(episode.simulations for episode in episodes),
-        model_steps=sum(episode.model_steps for episode in episodes),
-        seconds=sum(episode.seconds for episode in episodes),
-        nodes_per_decision=sum(episode.nodes for episode in episodes) / decisions,
+        simulations=total("simulations"),
+        model_steps=total("model_steps"),
+        seconds=total("seconds"),
+        nodes_per_decision=total("nodes") / decisions,
         recipe=recipe_text(agent),
     )
 

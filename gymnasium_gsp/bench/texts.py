@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from gymnasium_gsp.agents.seeding import check_seed
 from gymnasium_gsp.agents.values import parse_value
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.search.budget import Budget, as_budget
@@ -45,13 +44,6 @@ def budget_text(given: Any) -> int | str:
             raise RecipeError(f"budget: simulations may be at most {LARGEST}, not {limits}")
         return limits
     return f"Budget({', '.join(f'{name}={limit!r}' for name, limit in limits.items())})"
-
-
-def algorithm_text(given: Any) -> str:
-    """The name of an algorithm, or a recipe as the call that makes it."""
-    if not isinstance(given, str):
-        raise RecipeError(f"an algorithm is a name, or a recipe as text, not {given!r}")
-    return repr(parse_value(given)) if "(" in given else given
 
 
 def split_values(text: str) -> list[str]:
@@ -160,20 +152,3 @@ def _json_or_text(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
-
-
-def seed_of(given: Any) -> int:
-    """A seed that a store can hold."""
-    seed = check_seed(given)
-    if seed is None:
-        raise RecipeError("a run needs a seed, so that it can be repeated; 0 will do")
-    if seed > LARGEST:
-        raise RecipeError(f"a seed may be at most {LARGEST}, not {seed}")
-    return seed
-
-
-def preset_name(given: Any) -> str:
-    """The name of a preset; "" for none, which is also written `none`."""
-    if given is not None and not isinstance(given, str):
-        raise RecipeError(f"preset is a name, not {given!r}")
-    return "" if given in (None, "none") else given

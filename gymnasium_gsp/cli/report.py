@@ -5,14 +5,12 @@ from typing import Annotated
 
 import typer
 
-from gymnasium_gsp.cli.front import FAILED, Modules, app, one_line_errors
+from gymnasium_gsp.cli.front import FAILED, Modules, StoreFile, app
 
 
 @app.command()
 def report(
-    store: Annotated[Path, typer.Option(metavar="FILE", help="The episodes that `gsp bench` has played.")] = Path(
-        "results.sqlite"
-    ),
+    store: StoreFile = Path("results.sqlite"),
     output: Annotated[
         list[Path] | None,
         typer.Option(
@@ -35,16 +33,10 @@ def report(
 
     Ends with exit code 1, all written, if a mean lies significantly above the optimum: such a planner sees the future.
     """
-    with one_line_errors():
-        from gymnasium_gsp.bench.report.output import check_extras, check_output
+    from gymnasium_gsp.bench.cell import import_modules
+    from gymnasium_gsp.bench.report.writing import write_report
+    from gymnasium_gsp.bench.store import read
 
-        check_extras()
-        outputs = [check_output(place) for place in output or [Path("report.html")]]
-        from gymnasium_gsp.bench.cell import import_modules
-        from gymnasium_gsp.bench.report.writing import write_report
-        from gymnasium_gsp.bench.store import read
-
-        import_modules(modules or ())
-        alarms = write_report(read(store), outputs, reference, print)
-    if alarms:
+    import_modules(modules or ())
+    if write_report(read(store), output or [Path("report.html")], reference, print):
         raise typer.Exit(FAILED)

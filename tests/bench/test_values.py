@@ -142,7 +142,7 @@ def test_settings():
 @pytest.mark.parametrize("setting", ["p", "p=", "=3", "a b=3", "a.b=3", ""])
 def test_a_setting_has_a_key_and_a_value(setting):
     for parse in (options_of, arguments_of):
-        with pytest.raises(RecipeError, match="a setting is written key=value|there is an empty value"):
+        with pytest.raises(RecipeError, match=r"a setting is written key=value|there is an empty value"):
             parse([setting])
 
 

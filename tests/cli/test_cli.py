@@ -111,9 +111,9 @@ def test_the_table_says_where_no_optimum_is_known():
 
 
 ERRORS = [
-    (["run", "FrozenLak"], "The nearest benchmark is GSP/FrozenLake-v0"),
-    (["run", "GSP/SysAdmin-v0"], "The nearest benchmark is GSP/SysAdminRing-v0"),
-    (["run", "GSP/FrozenLake-v7"], "The nearest benchmark is GSP/FrozenLake-v0"),
+    (["run", "FrozenLak"], "Did you mean: `FrozenLake`?"),
+    (["run", "GSP/SysAdmin-v0"], "GSP/SysAdminRing"),
+    (["run", "GSP/FrozenLake-v7"], "GSP/FrozenLake-v0"),
     (["run", "Xyzzy-v0"], "The benchmarks are GSP/FrozenLake-v0, "),
     (["run", "no_such_module:Lake-v0"], "No module named 'no_such_module'"),
     (["run", "a:b:c"], "a:b cannot be imported: ModuleNotFoundError"),

@@ -1,6 +1,8 @@
 """The commands that play what a store holds: what somebody types to get the same rows."""
 
 import shlex
+from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -25,7 +27,10 @@ def commands(episodes: pd.DataFrame) -> list[str]:
     for name in ("budget", "env", "algorithm"):
         others = [other for other in cells.columns if other != name]
         cells = cells.groupby(others, sort=False)[name].agg(",".join).reset_index()
-    return [
-        shlex.join(["gsp", "bench", *(word for name in _FLAGS if cell[name] for word in (_FLAGS[name], str(cell[name])))])
-        for cell in cells.to_dict("records")
-    ]
+    return [shlex.join(["gsp", "bench", *_flags(cell)]) for cell in cells.to_dict("records")]
+
+
+def _flags(cell: dict[str, Any]) -> Iterator[str]:
+    for name, flag in _FLAGS.items():
+        if cell[name]:
+            yield from (flag, str(cell[name]))

@@ -1,6 +1,5 @@
 """The winner in one sentence: who, by how much, and how sure."""
 
-import numpy as np
 import pandas as pd
 
 from gymnasium_gsp.bench.report.cells import names_of
@@ -28,13 +27,9 @@ def headline(episodes: pd.DataFrame, cells: pd.DataFrame, won: pd.DataFrame) -> 
         The planner with the highest figure, None if there is none; a sentence; and another on what it leaves out, ""
         for nothing.
     """
-    environments, _ = scored_environments(cells)
     one = cells.environment.nunique() == 1
-    if one:
-        environments = names_of(cells.environment)
-        levels = cells.assign(level=cells.mean_return)
-    else:
-        levels = scores(cells).assign(level=lambda scored: 100.0 * scored.score)
+    environments = names_of(cells.environment) if one else scored_environments(cells)[0]
+    levels = cells.assign(level=cells.mean_return) if one else scores(cells).assign(level=lambda s: 100.0 * s.score)
     levels = levels.dropna(subset="level")
     if levels.empty or not (one or len(environments) > 1):
         return None, _without_winner(len(environments), won), ""
@@ -80,23 +75,21 @@ def _sentence(ranking: pd.DataFrame, place: str, episodes: pd.DataFrame, scales:
     if len(ranking) == 1:
         return f"{first} reaches {reached}{place}; there is nothing to compare it with."
     second = ranking.planner.iloc[1]
-    lead = f"{number(level - ranking.level.iloc[1], digits)}{unit} above {second}, the second best"
     samples = []
     for environment, scale in scales.items():
         returns = returns_by_planner(episodes[episodes.environment == environment])
         samples.append(scale * (returns[first] - returns[second]).dropna().to_numpy())
     counts = [len(sample) for sample in samples]
-    shared = f"{min(counts)} to {max(counts)}" if len(set(counts)) > 1 else str(counts[0])
-    shared = f"the same {shared} episodes{' in each environment' if len(counts) > 1 else ''}"
+    shared = "the same " + " to ".join(map(str, sorted({min(counts), max(counts)}))) + " episodes"
+    lead = f"{number(level - ranking.level.iloc[1], digits)}{unit} above {second}, the second best"
     interval = bootstrap_interval(*samples)
     if interval is None:
         return f"No clear winner{place}: {first} reaches {reached}, {lead}, but on {shared}, too few for an interval."
-    low, high = interval
-    sure = f"95 % interval of the difference {number(low, digits, '+')} to {number(high, digits, '+')}, on {shared}"
-    if is_clear(low, high, sum(counts)) and low > 0.0:
-        lead = f"{number(float(np.mean([sample.mean() for sample in samples])), digits)}{unit} above {second}"
-        return f"{first} wins{place}: it reaches {reached}, {lead}, the second best ({sure})."
-    doubt = "on few episodes" if low > 0.0 else "which chance can explain"
+    low, high = (number(end, digits, "+") for end in interval)
+    sure = f"95 % interval of the difference {low} to {high}, on {shared}{' in each' * (len(counts) > 1)}"
+    if is_clear(*interval, sum(counts)) and interval[0] > 0.0:
+        return f"{first} wins{place}: it reaches {reached}, {lead} ({sure})."
+    doubt = "on few episodes" if interval[0] > 0.0 else "which chance can explain"
     return f"No clear winner{place}: {first} reaches {reached}, {lead}, {doubt} ({sure})."
 
 

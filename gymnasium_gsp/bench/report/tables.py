@@ -34,7 +34,6 @@ class Table:
         title: its subject.
         frame: texts, under the headings that people read.
         headers: how many leading columns name the row.
-        notes: what a reader must know, each a sentence or two.
         words: columns of words, aligned to the left; all others behind the headers hold numbers.
     """
 
@@ -42,7 +41,6 @@ class Table:
     title: str
     frame: pd.DataFrame
     headers: int = 1
-    notes: Sequence[str] = ()
     words: Sequence[str] = ()
 
     @property
@@ -104,12 +102,7 @@ def score_table(scores: pd.DataFrame) -> Table:
         "ours": _by_budget(known, ["planner"], lambda s: _mean_and_error(s.score, s.standard_error), NOT_PLAYED),
         "published": _by_budget(known, ["planner"], lambda s: number(s.published)),
     }
-    missing = scores[scores.not_played != ""].groupby(["planner", "not_played"], observed=True).budget.agg(", ".join)
-    notes = [
-        f"No score for {planner} at {budgets}: it has not played {environments} there."
-        for (planner, environments), budgets in missing.items()
-    ]
-    return Table("score", "Normalised score by simulations per decision", _stacked(grids), 2, notes)
+    return Table("score", "Normalised score by simulations per decision", _stacked(grids), 2)
 
 
 def _interval(pair: Any, digits: int = 3) -> str:
@@ -169,7 +162,7 @@ def verdict_table(cells: pd.DataFrame) -> Table:
     return Table("verdicts", "Verdicts by planner", verdicts.reset_index().astype(str))
 
 
-def cell_table(cells: pd.DataFrame, notes: Sequence[str]) -> Table:
+def cell_table(cells: pd.DataFrame) -> Table:
     """Every cell, to read; the CSV file has it at full precision."""
     numbers = {
         title: [number(value, digits) for value in cells[name]] for name, (title, digits) in _CELL_COLUMNS.items()
@@ -177,4 +170,4 @@ def cell_table(cells: pd.DataFrame, notes: Sequence[str]) -> Table:
     frame = cells[["environment", "planner", "budget"]].assign(
         **numbers, verdict=cells.verdict, alarm=[ABOVE if above else "" for above in cells.above_optimum]
     )
-    return Table("cells", "Every cell", frame.astype(str), 3, notes, words=("verdict", "alarm"))
+    return Table("cells", "Every cell", frame.astype(str), 3, words=("verdict", "alarm"))

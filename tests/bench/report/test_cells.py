@@ -139,14 +139,6 @@ def test_planners_stand_in_the_papers_order_and_are_told_apart():
     ]  # fmt: skip
 
 
-def test_keys_that_read_alike_stay_apart():
-    found = rows([1.0, 2.0]) + rows([3.0, 4.0], env="FrozenLake") + rows([5.0, 6.0], algorithm="uct (x=1)")
-    cells = measured([*found, *rows([7.0, 8.0], options="x=1")])
-    assert sorted(cells.mean_return) == [1.5, 3.5, 5.5, 7.5]
-    assert names_of(cells.environment) == ["FrozenLake", "FrozenLake #2"]
-    assert names_of(cells.planner) == ["uct", "uct (x=1)", "uct (x=1) #2"]
-
-
 def test_verdicts_are_for_the_papers_own_settings():
     cells = measured(
         [*rows([0.0, 1.0] * 20), *rows([0.0, 1.0] * 20, preset=""), *rows([0.0, 1.0] * 20, options="c=0.5")]
@@ -177,10 +169,10 @@ def test_gaps_are_named():
         np.ones(4), env="GSP/FourRooms-v0", algorithm="uct", budget=16
     )
     assert gaps(measured(found)) == [
-        "uct at 32: no episodes in FourRooms.",
-        "ments at 16: 2 episodes only in FrozenLake.",
-        "ments at 32: no episodes in FrozenLake.",
-        "ments at 16, 32: no episodes in FourRooms.",
+        "ments in FrozenLake at 16: 2 episodes only.",
+        "ments in FrozenLake at 32: no episodes.",
+        "uct in FourRooms at 32: no episodes.",
+        "ments in FourRooms at 16, 32: no episodes.",
     ]
     assert gaps(measured(paper(3))) == []
 

@@ -3,14 +3,14 @@ import shlex
 import pytest
 from invented_rows import frame, row
 
-from gymnasium_gsp.bench.grid import PAPER_AGENTS, PAPER_BUDGETS, grids_of, paper_grid, runs_of
+from gymnasium_gsp.bench.grid import grids_of, runs_of
 from gymnasium_gsp.bench.report.cells import label_episodes
 from gymnasium_gsp.bench.report.commands import commands
 
 
 def rows_of(grids):
     """What a store holds after some grids were played, by cells alone."""
-    cells = [cell for grid in grids for cell in grid.cells()]
+    cells = [(cell, grid.episodes) for grid in grids for cell in grid.cells()]
     return [row(index=index, **dict(cell)) for cell, episodes in cells for index in range(episodes)]
 
 
@@ -22,15 +22,16 @@ ENVS = "--envs FrozenLake,PassengerGrid,FactoredRiverSwim,SysAdminRing,FourRooms
 
 
 def test_the_papers_protocol_is_one_command():
-    budgets = ",".join(map(str, PAPER_BUDGETS))
-    assert written(rows_of(grids_of("paper", {"episodes": "3"})[0])) == [
-        f"gsp bench {ENVS} --agents {','.join(PAPER_AGENTS)} --budgets {budgets} --episodes 3 --preset paper"
+    (grid,) = grids_of("paper", {"episodes": 3}).grid
+    agents, budgets = ",".join(grid.agents), ",".join(map(str, grid.budgets))
+    assert written(rows_of([grid])) == [
+        f"gsp bench {ENVS} --agents {agents} --budgets {budgets} --episodes 3 --preset paper"
     ]
 
 
 def test_other_budgets_and_episodes_of_one_algorithm_are_a_second_command():
     others = "uct,power-uct,ments,gs-power-uct,gs-power-uct-f+"
-    assert sorted(written(rows_of([paper_grid(quick=True)]))) == [
+    assert sorted(written(rows_of(grids_of("paper", {}, quick=True).grid))) == [
         f"gsp bench {ENVS} --agents gbop --budgets 16,64 --episodes 3 --preset paper",
         f"gsp bench {ENVS} --agents {others} --budgets 16,64,256 --episodes 20 --preset paper",
     ]
@@ -55,7 +56,7 @@ def test_a_command_gives_the_cells_that_it_was_made_from(given):
             key = {"--set": "options", "--env-set": "env_options"}.get(name, name[2:])
             flags[key] = [*flags[key], value] if key in ("options", "env_options") else value
         flags["seed"] = int(flags.get("seed", 0))
-        return {run.cell: run.episodes for run in runs_of(grids_of(None, flags)[0])}
+        return {run.cell: run.episodes for run in runs_of(grids_of(None, flags).grid)}
 
     played = episodes(f"gsp bench {given}")
     stored = [row(index=index, **dict(cell)) for cell, count in played.items() for index in range(count)]
