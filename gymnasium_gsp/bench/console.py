@@ -20,54 +20,40 @@ from gymnasium_gsp.bench.cell import Cell, env_id
 from gymnasium_gsp.bench.summary import Summary
 from gymnasium_gsp.bench.texts import limits_of
 
+_OUTPUT = Console(highlight=False)
+_COVERED = "covered by the paper's convergence theorem"
 _LINE_SECONDS = 30.0  # between two lines of progress where there is no terminal
 
 ShowProgress = Callable[[int, str], None]
 """Shows how many episodes are done, and a note."""
 
 
-def _console() -> Console:
-    return Console(highlight=False)
-
-
-def _labelled_rows() -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", min_width=len("not covered"))
-    table.add_column()
-    return table
+def _rows() -> Table:
+    """A table whose first column names what stands beside it."""
+    rows = Table.grid(padding=(0, 2))
+    rows.add_column(style="dim", min_width=len("not covered"))
+    return rows
 
 
 def print_catalogue(entries: dict[str, list[dict[str, Any]]]) -> None:
-    """Print what `catalogue` returned."""
-    console = _console()
+    """Print what `catalogue` returned; a preset names its environments if it lacks some."""
     table = Table("environment", "optimum", "steps", "task", box=None, pad_edge=False, header_style="bold")
     table.columns[0].no_wrap = True
-    for environment in entries["environments"]:
-        optimum, steps = f"{environment['optimum']:.7g}", str(environment["max_episode_steps"])
-        table.add_row(f"[cyan]{environment['id']}[/]", optimum, steps, escape(environment["title"]))
-    console.print(table)
-    console.print(f"\n[dim]optimum: {OPTIMUM_SOURCE}[/]")
-    names = [environment["name"] for environment in entries["environments"]]
+    for entry in entries["environments"]:
+        optimum, steps = f"{entry['optimum']:.7g}", str(entry["max_episode_steps"])
+        table.add_row(f"[cyan]{entry['id']}[/]", optimum, steps, escape(entry["title"]))
+    _OUTPUT.print(table, f"\n[dim]optimum: {OPTIMUM_SOURCE}[/]")
     for algorithm in entries["algorithms"]:
-        console.print(f"\n[bold cyan]{algorithm['name']}[/]  {escape(algorithm['citation'])}")
-        console.print(_algorithm_rows(algorithm, names))
-
-
-def _algorithm_rows(algorithm: dict[str, Any], names: list[str]) -> Table:
-    """Ingredients, presets and guarantee of an algorithm; a preset names its environments if it lacks some."""
-    rows = _labelled_rows()
-    rows.add_row("ingredients", escape("  ".join(f"{k}={v}" for k, v in algorithm["ingredients"].items())))
-    presets = [
-        preset if set(names) <= set(recipes) else f"{preset} ({', '.join(recipes)})"
-        for preset, recipes in algorithm["presets"].items()
-    ]
-    rows.add_row("presets", escape(", ".join(presets) or "none"))
-    guarantee = algorithm["guarantee"]
-    if guarantee["covered"]:
-        rows.add_row("guarantee", "[green]covered by the paper's convergence theorem[/]")
-    else:
-        rows.add_row("not covered", escape("; ".join(guarantee["not_covered_because"])))
-    return rows
+        presets = [
+            preset if len(recipes) == len(entries["environments"]) else f"{preset} ({', '.join(recipes)})"
+            for preset, recipes in algorithm["presets"].items()
+        ]
+        reasons = "; ".join(algorithm["guarantee"]["not_covered_because"])
+        rows = _rows()
+        rows.add_row("ingredients", escape("  ".join(f"{k}={v}" for k, v in algorithm["ingredients"].items())))
+        rows.add_row("presets", escape(", ".join(presets) or "none"))
+        rows.add_row("not covered" if reasons else "guarantee", escape(reasons or _COVERED))
+        _OUTPUT.print(f"\n[bold cyan]{algorithm['name']}[/]  {escape(algorithm['citation'])}", rows, sep="\n")
 
 
 def print_plan(cell: Cell, episodes: int, agent: Agent, env: gym.Env[Any, Any]) -> None:
@@ -76,18 +62,17 @@ def print_plan(cell: Cell, episodes: int, agent: Agent, env: gym.Env[Any, Any]) 
     spent = f"{limits} simulations" if isinstance(limits, int) else ", ".join(f"{v} {k}" for k, v in limits.items())
     citation = f" ({ALGORITHMS[agent.name].citation})" if agent.name in ALGORITHMS else ""
     preset = f", preset {cell.preset}" if cell.preset else ""
-    rows = _labelled_rows()
+    rows = _rows()
     rows.add_row("environment", f"[cyan]{escape(env_id(env))}[/]  {escape(title(type(env.unwrapped)))}")
     rows.add_row("agent", f"[cyan]{escape(agent.name)}[/]{escape(citation + preset)}")
     rows.add_row("plan", f"{spent} per decision, {episodes} episodes, seed {cell.seed}")
-    _console().print(rows)
+    _OUTPUT.print(rows)
 
 
 def print_summary(summary: Summary) -> None:
     """Print the outcome of a run beside the optimum."""
     mean, error, optimum = summary.mean_return, summary.standard_error, summary.optimum
-    rows = Table.grid(padding=(0, 2))
-    rows.add_column(style="dim")
+    rows = _rows()
     rows.add_column(justify="right", style="bold")
     rows.add_column(style="dim")
     rows.add_row("mean return", f"{mean:.4f}", "undiscounted")
@@ -98,12 +83,11 @@ def print_summary(summary: Summary) -> None:
         rows.add_row("exact optimum", f"{optimum:.4f}", "no planner does better on average")
         share = f"[green]{100.0 * mean / optimum:.1f} %[/]" if optimum > 0.0 else "-"
         rows.add_row("percent of optimum", share, distance_in_words(mean, error, optimum))
-    rows.add_row("simulations per second", _rate(summary.simulations, summary.seconds), "while planning, one process")
-    rows.add_row("model steps per second", _rate(summary.model_steps, summary.seconds), "")
+    seconds = max(summary.seconds, 1e-9)
+    rows.add_row("simulations per second", f"{summary.simulations / seconds:,.0f}", "while planning, one process")
+    rows.add_row("model steps per second", f"{summary.model_steps / seconds:,.0f}", "")
     rows.add_row("nodes per decision", f"{summary.nodes_per_decision:,.1f}", f"decisions: {summary.decisions:,}")
-    console = _console()
-    console.print()
-    console.print(rows)
+    _OUTPUT.print("", rows)
 
 
 def distance_in_words(mean: float, error: float | None, optimum: float) -> str:
@@ -113,10 +97,6 @@ def distance_in_words(mean: float, error: float | None, optimum: float) -> str:
         return "equal"
     side = "above" if mean > optimum else "below"
     return (f"{abs(mean - optimum) / error:.1f} standard errors {side}" if error else side) + luck
-
-
-def _rate(count: int, seconds: float) -> str:
-    return f"{count / seconds:,.0f}" if seconds > 0.0 else "-"
 
 
 @contextmanager

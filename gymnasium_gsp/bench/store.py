@@ -73,7 +73,7 @@ class Store:
         """
         records = [tuple(map(_native, (*dict(cell).values(), *astuple(episode)))) for cell, episode in rows]
         marks = ", ".join("?" * len(COLUMNS))
-        with _named_errors(self.path, "written"), _transaction(self._connection):
+        with _named_errors(self.path, "written"), self._connection:
             before = self._connection.total_changes
             self._connection.executemany(f"INSERT OR IGNORE INTO episodes VALUES ({marks})", records)
             return self._connection.total_changes - before
@@ -142,7 +142,7 @@ def _open(path: Path, mode: str, busy_seconds: float) -> sqlite3.Connection:
         raise StoreError(f"there is no store {path}; `gsp bench` makes one, or give another --store")
     with _named_errors(path, "opened"):
         address = f"file:{quote(str(path.absolute()))}?mode={mode}"
-        connection = sqlite3.connect(address, uri=True, timeout=busy_seconds, isolation_level=None)
+        connection = sqlite3.connect(address, uri=True, timeout=busy_seconds, isolation_level="EXCLUSIVE")
         try:
             _check_kind(connection, path)
             if mode == "rwc" and not _columns(connection):
@@ -154,12 +154,15 @@ def _open(path: Path, mode: str, busy_seconds: float) -> sqlite3.Connection:
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    with _transaction(connection):
-        connection.execute(
-            f"CREATE TABLE IF NOT EXISTS episodes ({_quoted(COLUMNS)}, PRIMARY KEY ({_quoted(KEY)})) WITHOUT ROWID"
-        )
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {SCHEMA}")
+    connection.executescript(
+        f"""
+        BEGIN EXCLUSIVE;
+        CREATE TABLE IF NOT EXISTS episodes ({_quoted(COLUMNS)}, PRIMARY KEY ({_quoted(KEY)})) WITHOUT ROWID;
+        PRAGMA application_id = {APPLICATION_ID};
+        PRAGMA user_version = {SCHEMA};
+        COMMIT;
+        """
+    )
 
 
 def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
@@ -193,19 +196,6 @@ def _quoted(names: Iterable[str]) -> str:
 def _native(value: object) -> object:
     """A number as SQLite takes it; numpy's own would be kept as bytes."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing; everybody else waits from the beginning, so that the commit at the end need not."""
-    connection.execute("BEGIN EXCLUSIVE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:  # a full disk has rolled back by itself
-            connection.execute("ROLLBACK")
-        raise
 
 
 _ADVICE = {

@@ -106,10 +106,9 @@ class Score:
         """Standard error of the mean; None for a single episode."""
         return standard_error(np.array(self.returns))
 
-    def gain(self, other: "Score") -> tuple[float, float | None]:
-        """Mean difference to another candidate on the same episodes, and its standard error."""
-        differences = np.array(self.returns) - np.array(other.returns)
-        return float(differences.mean()), standard_error(differences)
+    def gain(self, other: "Score") -> "Score":
+        """The differences to another candidate, episode by episode."""
+        return Score(self.candidate, tuple(np.subtract(self.returns, other.returns)))
 
     def __str__(self) -> str:
         error = "" if self.standard_error is None else f" ({self.standard_error:.4f})"
@@ -259,16 +258,16 @@ def ranked(scores: Iterable[Score]) -> list[str]:
 def verdict(scores: Sequence[Score], winner: Score, fresh: Score, defaults: Score) -> list[str]:
     """The best candidates, and what the winner gains on fresh episodes, by which it was not chosen."""
     lines = ranked(scores)
-    gain, error = fresh.gain(defaults)
-    known = math.inf if error is None else _CLEAR * error
-    doubt = "that is a loss: the choice was luck" if gain < -known else "that is no clear gain: the choice may be luck"
+    gain = fresh.gain(defaults)
+    clear = math.inf if gain.standard_error is None else _CLEAR * gain.standard_error
+    kind = "a loss: the choice was luck" if gain.mean < -clear else "no clear gain: the choice may be luck"
     return [
         *lines[:_SHOWN],
         *([f"... and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []),
         f"best: {named(winner.candidate)}",
         f"on fresh episodes: {fresh}; without what was tried: {defaults}",
-        f"gain there, episode by episode: {gain:+.4f}" + ("" if error is None else f" ({error:.4f})"),
-        *([] if gain > known else [f"{doubt}; keep the defaults, or give more --runs"]),
+        f"gain there, episode by episode: {gain}",
+        *([] if gain.mean > clear else [f"that is {kind}; keep the defaults, or give more --runs"]),
     ]
 
 
@@ -298,8 +297,7 @@ def write_preset(
     """
     cell = tuning.runs(winner.candidate)[0].cell
     below = preset_options(find_algorithm(cell.algorithm), cell.preset, cell.env) if cell.preset else {}
-    gain, gain_error = fresh.gain(defaults)
-    means = {"score": winner, "fresh_score": fresh, "default_score": defaults}
+    means = {"score": winner, "fresh_score": fresh, "default_score": defaults, "gain": fresh.gain(defaults)}
     found: dict[str, Value | None] = {
         "command": command,
         "candidates": ranked(scores),
@@ -309,8 +307,6 @@ def write_preset(
         "env_options": tuning.grid.env_options,
         **{name: score.mean for name, score in means.items()},
         **{f"{name}_standard_error": score.standard_error for name, score in means.items()},
-        "gain": gain,
-        "gain_standard_error": gain_error,
         "versions": versions(),
     }
     options = {name: repr(value) for name, value in {**below, **options_of(cell.options)}.items()}

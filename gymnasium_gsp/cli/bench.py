@@ -5,17 +5,8 @@ from typing import Annotated
 
 import typer
 
-from gymnasium_gsp.cli.front import (
-    INTERRUPTED,
-    AlgorithmSettings,
-    EnvironmentSettings,
-    Jobs,
-    Modules,
-    Preset,
-    StoreFile,
-    app,
-    leave,
-)
+from gymnasium_gsp.cli import front
+from gymnasium_gsp.cli.front import app, leave
 
 Names = Annotated[list[str] | None, typer.Option(metavar="NAME,...", help="As `gsp list` shows them, or module:Id.")]
 
@@ -25,7 +16,7 @@ def bench(
     what: Annotated[
         str | None, typer.Argument(metavar="[paper|GRID.toml]", help="The paper's protocol, or a file of grids.")
     ] = None,
-    store: StoreFile = Path("results.sqlite"),
+    store: front.StoreFile = Path("results.sqlite"),
     envs: Names = None,
     agents: Names = None,
     budgets: Annotated[
@@ -33,12 +24,12 @@ def bench(
     ] = None,
     episodes: Annotated[int | None, typer.Option(metavar="M", help="Episodes of each cell; 200 by default.")] = None,
     seed: Annotated[int | None, typer.Option(metavar="S", help="The same seed gives the same numbers.")] = None,
-    preset: Preset = None,
-    options: AlgorithmSettings = None,
-    env_options: EnvironmentSettings = None,
+    preset: front.Preset = None,
+    options: front.AlgorithmSettings = None,
+    env_options: front.EnvironmentSettings = None,
     quick: Annotated[bool, typer.Option("--quick", help="With paper: few budgets and episodes, minutes.")] = False,
-    modules: Modules = None,
-    jobs: Jobs = None,
+    modules: front.Modules = None,
+    jobs: front.Jobs = None,
     backend: Annotated[str, typer.Option(help="Who plays: local or dask.")] = "local",
     address: Annotated[str | None, typer.Option(help="Of the Dask scheduler.")] = None,
 ) -> None:
@@ -75,14 +66,16 @@ def bench(
                 Benchmark(runs, results, workers, [*(modules or ()), *file.modules], show).play()
         except KeyboardInterrupt:
             kept = total - sum(map(len, missing(runs, results)))
-            leave(f"interrupted: {kept} of {total} episodes are in {store}; the same command goes on", INTERRUPTED)
+            leave(
+                f"interrupted: {kept} of {total} episodes are in {store}; the same command goes on", front.INTERRUPTED
+            )
     print(f"{total:,} episodes are in {store}")
 
 
 @app.command()
 def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write: .csv, or .parquet with pyarrow.")],
-    store: StoreFile = Path("results.sqlite"),
+    store: front.StoreFile = Path("results.sqlite"),
 ) -> None:
     """Write every episode of a store as one row of a CSV or Parquet file."""
     from gymnasium_gsp.bench.store import export

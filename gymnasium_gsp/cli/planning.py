@@ -6,17 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gymnasium_gsp.cli.front import (
-    FAILED,
-    INTERRUPTED,
-    AgentName,
-    AlgorithmSettings,
-    Environment,
-    EnvironmentSettings,
-    Preset,
-    app,
-    leave,
-)
+from gymnasium_gsp.cli import front
+from gymnasium_gsp.cli.front import app, leave
 
 if TYPE_CHECKING:
     from gymnasium_gsp.bench.cell import Cell
@@ -39,17 +30,17 @@ def list_all(as_json: AsJson = False) -> None:
 
 @app.command()
 def run(
-    env: Environment,
-    agent: AgentName = "gs-power-uct",
-    preset: Preset = None,
+    env: front.Environment,
+    agent: front.AgentName = "gs-power-uct",
+    preset: front.Preset = None,
     budget: Annotated[
         str, typer.Option(metavar="N", help="Simulations per decision, or limits: 'Budget(seconds=0.1)'.")
     ] = "256",
     episodes: Annotated[int, typer.Option(metavar="M", help="How many episodes to play.")] = 20,
     seed: Annotated[int, typer.Option(metavar="S", help="The same seed gives the same numbers.")] = 0,
     jobs: Annotated[int, typer.Option(metavar="J", help="Processes; they change no number.")] = 1,
-    options: AlgorithmSettings = None,
-    env_options: EnvironmentSettings = None,
+    options: front.AlgorithmSettings = None,
+    env_options: front.EnvironmentSettings = None,
     as_json: AsJson = False,
 ) -> None:
     """Play episodes with an agent that plans at every step, and compare the mean return with the exact optimum."""
@@ -76,7 +67,7 @@ def run(
 
 
 @app.command()
-def check(env: Environment, env_options: EnvironmentSettings = None) -> None:
+def check(env: front.Environment, env_options: front.EnvironmentSettings = None) -> None:
     """Check whether an environment can be planned in, and say how, at what cost, and what to do where not."""
     from gymnasium_gsp.bench.cell import Cell
     from gymnasium_gsp.binding.check import check_snapshot
@@ -86,7 +77,7 @@ def check(env: Environment, env_options: EnvironmentSettings = None) -> None:
     live.close()
     print(result)
     if not result.passed:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(front.FAILED)
 
 
 def _play(cell: "Cell", episodes: int, jobs: int) -> list["Episode"]:
@@ -103,5 +94,5 @@ def _play(cell: "Cell", episodes: int, jobs: int) -> list["Episode"]:
                 total_reward += episode.total_reward
                 show(len(played), f"mean return so far {total_reward / len(played):.4g}")
     except KeyboardInterrupt:
-        leave(f"interrupted after {len(played)} of {episodes} episodes", INTERRUPTED)
+        leave(f"interrupted after {len(played)} of {episodes} episodes", front.INTERRUPTED)
     return played

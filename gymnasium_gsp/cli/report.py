@@ -5,12 +5,13 @@ from typing import Annotated
 
 import typer
 
-from gymnasium_gsp.cli.front import FAILED, Modules, StoreFile, app
+from gymnasium_gsp.cli import front
+from gymnasium_gsp.cli.front import app
 
 
 @app.command()
 def report(
-    store: StoreFile = Path("results.sqlite"),
+    store: front.StoreFile = Path("results.sqlite"),
     output: Annotated[
         list[Path] | None,
         typer.Option(
@@ -27,7 +28,7 @@ def report(
         str | None,
         typer.Option(metavar="NAME", help="The planner that the others are compared with; by default the winner."),
     ] = None,
-    modules: Modules = None,
+    modules: front.Modules = None,
 ) -> None:
     """Write the benchmark's tables and figures: who wins, by how much and how sure, beside the exact optimum.
 
@@ -39,4 +40,4 @@ def report(
 
     import_modules(modules or ())
     if write_report(read(store), output or [Path("report.html")], reference, print):
-        raise typer.Exit(FAILED)
+        raise typer.Exit(front.FAILED)

@@ -9,26 +9,15 @@ from typing import Annotated
 
 import typer
 
-from gymnasium_gsp.cli.front import (
-    INTERRUPTED,
-    AgentName,
-    AlgorithmSettings,
-    Environment,
-    EnvironmentSettings,
-    Jobs,
-    Modules,
-    Preset,
-    StoreFile,
-    app,
-    leave,
-)
+from gymnasium_gsp.cli import front
+from gymnasium_gsp.cli.front import app, leave
 from gymnasium_gsp.errors import RecipeError
 
 
 @app.command()
 def tune(
-    env: Environment,
-    agent: AgentName = "gs-power-uct",
+    env: front.Environment,
+    agent: front.AgentName = "gs-power-uct",
     budgets: Annotated[str, typer.Option(metavar="N,...", help="The score is the mean over these budgets.")] = "64,256",
     runs: Annotated[int, typer.Option(metavar="M", help="Episodes of a candidate at each budget.")] = 300,
     tries: Annotated[
@@ -44,13 +33,13 @@ def tune(
         int,
         typer.Option(metavar="S", help="Of the episodes, which all candidates share; not 0, which run and bench play."),
     ] = 1,
-    preset: Preset = None,
-    options: AlgorithmSettings = None,
-    env_options: EnvironmentSettings = None,
-    modules: Modules = None,
-    store: StoreFile = Path("tuning.sqlite"),
+    preset: front.Preset = None,
+    options: front.AlgorithmSettings = None,
+    env_options: front.EnvironmentSettings = None,
+    modules: front.Modules = None,
+    store: front.StoreFile = Path("tuning.sqlite"),
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The preset file to write.")] = None,
-    jobs: Jobs = None,
+    jobs: front.Jobs = None,
 ) -> None:
     """Find the options that play best, and write a preset file that `gsp run` and `gsp bench` take."""
     from gymnasium_gsp.bench.cell import import_modules
@@ -89,7 +78,7 @@ def tune(
             print("fresh episodes for the best and for the defaults", flush=True)
             fresh, defaults = (tuning.score(candidate, seed=seed + 1) for candidate in (winner.candidate, {}))
         except KeyboardInterrupt:
-            leave(f"interrupted; what was played is in {store}, and the same command goes on", INTERRUPTED)
+            leave(f"interrupted; what was played is in {store}, and the same command goes on", front.INTERRUPTED)
         write_preset(place, tuning, "gsp " + shlex.join(sys.argv[1:]), scores, winner, fresh, defaults)
     for line in verdict(scores, winner, fresh, defaults):
         print(line)

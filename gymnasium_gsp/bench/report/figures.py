@@ -42,8 +42,8 @@ class Panel:
     Attributes:
         title: what is played.
         label: of the upright axis.
-        points: `planner, simulations, mean, half, published, episodes`, one row a cell; `half` is half the interval at
-            95 %.
+        points: `planner, simulations, mean, half, published`, one row a cell; `half` is half the interval at 95 %,
+            missing where few episodes would make it wider than the panel.
         optimum: a dashed line; NaN for none.
     """
 
@@ -73,10 +73,11 @@ def panels_of(cells: pd.DataFrame, scores: pd.DataFrame) -> list[Panel]:
         columns={"mean_return": "mean", "interval_half_width": "half", "published_mean": "published"}
     )
     returns = returns[returns.simulations.notna() & returns["mean"].notna()]
+    returns["half"] = returns.half.where(returns.episodes >= FEWEST)
     groups = [(name, "mean return", returns[returns.environment == name]) for name in names_of(returns.environment)]
     known = scores[scores.simulations.notna() & scores.score.notna()]
     if len(known):
-        of_score = known.assign(mean=known.score, half=NORMAL * known.standard_error, optimum=1.0, episodes=0)
+        of_score = known.assign(mean=known.score, half=NORMAL * known.standard_error, optimum=1.0)
         groups.insert(0, ("Normalised score", "mean of return / optimum", of_score))
     return [Panel(title, label, points, float(points.optimum.mean())) for title, label, points in groups]
 
@@ -162,18 +163,10 @@ def _draw_panel(axes: Axes, panel: Panel, places: Mapping[str, int], publishers:
         axes.set_xscale("log", base=2)
     axes.set_xticks(budgets, [str(budget) for budget in budgets])
     axes.minorticks_off()
-    axes.set(ylim=_limits(panel), ylabel=panel.label, xlabel="simulations per decision")
+    axes.set(ylabel=panel.label, xlabel="simulations per decision")
+    if panel.points["mean"].min() >= 0.0:
+        axes.set_ylim(bottom=0.0)
     axes.set_title(_shortened(panel.title, 32))
-
-
-def _limits(panel: Panel) -> tuple[float, float]:
-    """All means, published figures and the optimum, from 0 on where none is negative; bands of few may reach beyond."""
-    mean, half = panel.points["mean"], panel.points.half.where(panel.points.episodes >= FEWEST).fillna(0.0)
-    levels = pd.concat([mean, panel.points.published, pd.Series([panel.optimum])])
-    low = 0.0 if levels.min() >= 0.0 else min(levels.min(), (mean - half).min())
-    high = max(levels.max(), (mean + half).max())
-    margin = 0.05 * (high - low) or 0.5
-    return (low if low == 0.0 else low - margin), high + margin
 
 
 def _shortened(words: str, most: int) -> str:
