@@ -30,9 +30,9 @@ class UnplayedError(PlanningError):
     """
 
     def __init__(self, cells: Mapping[Cell, PlanningError], path: Path) -> None:
-        first, *others = (f"{cell}, {error}" for cell, error in cells.items())
-        more = f"; nor could {len(others)} more: {'; '.join(map(str, list(cells)[1:]))}" if others else ""
-        super().__init__(f"a cell could not be played to its end: {first}{more}. All else is in {path}")
+        (first, error), *others = cells.items()
+        more = f"; nor could {len(others)} more: {'; '.join(str(cell) for cell, _ in others)}" if others else ""
+        super().__init__(f"a cell could not be played to its end: {first}, {error}{more}. All else is in {path}")
         self.cells = cells
 
 

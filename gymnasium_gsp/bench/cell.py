@@ -15,9 +15,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from gymnasium_gsp.agents.agent import Agent
 from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
-from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM, make_recipe
 from gymnasium_gsp.agents.seeding import check_seed
 from gymnasium_gsp.agents.values import parse_value
+from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM, make_recipe
 from gymnasium_gsp.bench.texts import LARGEST, arguments_of, arguments_text, budget_text, options_of, options_text
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.errors import RecipeError, unknown_name

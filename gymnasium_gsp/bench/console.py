@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -17,7 +17,6 @@ from gymnasium_gsp.agents.agent import Agent
 from gymnasium_gsp.algorithms.registry import ALGORITHMS
 from gymnasium_gsp.bench.catalogue import OPTIMUM_SOURCE, title
 from gymnasium_gsp.bench.cell import Cell, env_id
-from gymnasium_gsp.bench.summary import Summary
 from gymnasium_gsp.bench.texts import limits_of
 
 _OUTPUT = Console(highlight=False)
@@ -69,24 +68,24 @@ def print_plan(cell: Cell, episodes: int, agent: Agent, env: gym.Env[Any, Any]) 
     _OUTPUT.print(rows)
 
 
-def print_summary(summary: Summary) -> None:
+def print_summary(summary: Mapping[str, Any]) -> None:
     """Print the outcome of a run beside the optimum."""
-    mean, error, optimum = summary.mean_return, summary.standard_error, summary.optimum
+    mean, error, optimum = (summary[name] for name in ("mean_return", "standard_error", "optimum"))
     rows = _rows()
     rows.add_column(justify="right", style="bold")
     rows.add_column(style="dim")
     rows.add_row("mean return", f"{mean:.4f}", "undiscounted")
-    rows.add_row("standard error", "-" if error is None else f"{error:.4f}", f"episodes: {summary.episodes}")
+    rows.add_row("standard error", "-" if error is None else f"{error:.4f}", f"episodes: {summary['episodes']}")
     if optimum is None:
         rows.add_row("exact optimum", "-", "not known for this environment")
     else:
         rows.add_row("exact optimum", f"{optimum:.4f}", "no planner does better on average")
         share = f"[green]{100.0 * mean / optimum:.1f} %[/]" if optimum > 0.0 else "-"
         rows.add_row("percent of optimum", share, distance_in_words(mean, error, optimum))
-    seconds = max(summary.seconds, 1e-9)
-    rows.add_row("simulations per second", f"{summary.simulations / seconds:,.0f}", "while planning, one process")
-    rows.add_row("model steps per second", f"{summary.model_steps / seconds:,.0f}", "")
-    rows.add_row("nodes per decision", f"{summary.nodes_per_decision:,.1f}", f"decisions: {summary.decisions:,}")
+    seconds = max(summary["seconds"], 1e-9)
+    rows.add_row("simulations per second", f"{summary['simulations'] / seconds:,.0f}", "while planning, one process")
+    rows.add_row("model steps per second", f"{summary['model_steps'] / seconds:,.0f}", "")
+    rows.add_row("nodes per decision", f"{summary['nodes_per_decision']:,.1f}", f"decisions: {summary['decisions']:,}")
     _OUTPUT.print("", rows)
 
 

@@ -1,7 +1,6 @@
 """`gsp list`, `gsp run` and `gsp check`: the catalogue, playing with a planner, and whether an environment will do."""
 
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -36,9 +35,9 @@ def run(
     budget: Annotated[
         str, typer.Option(metavar="N", help="Simulations per decision, or limits: 'Budget(seconds=0.1)'.")
     ] = "256",
-    episodes: Annotated[int, typer.Option(metavar="M", help="How many episodes to play.")] = 20,
+    episodes: Annotated[int, typer.Option(metavar="M", min=1, help="How many episodes to play.")] = 20,
     seed: Annotated[int, typer.Option(metavar="S", help="The same seed gives the same numbers.")] = 0,
-    jobs: Annotated[int, typer.Option(metavar="J", help="Processes; they change no number.")] = 1,
+    jobs: Annotated[int, typer.Option(metavar="J", min=1, help="Processes; they change no number.")] = 1,
     options: front.AlgorithmSettings = None,
     env_options: front.EnvironmentSettings = None,
     as_json: AsJson = False,
@@ -47,13 +46,10 @@ def run(
     from gymnasium_gsp.bench.cell import Cell
     from gymnasium_gsp.bench.console import print_plan, print_summary
     from gymnasium_gsp.bench.summary import summarise
-    from gymnasium_gsp.bench.texts import check_count
 
     cell = Cell(
         env=env, algorithm=agent, preset=preset, budget=budget, seed=seed, options=options, env_options=env_options
     )
-    check_count("episodes", episodes)
-    check_count("jobs", jobs)
     live = cell.make_env()
     planner = cell.make_agent(live)
     if not as_json:
@@ -61,7 +57,7 @@ def run(
     summary = summarise(cell, planner, live, _play(cell, episodes, jobs))
     live.close()
     if as_json:
-        print(json.dumps(asdict(summary), indent=2))
+        print(json.dumps(summary, indent=2))
     else:
         print_summary(summary)
 

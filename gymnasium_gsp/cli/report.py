@@ -13,16 +13,7 @@ from gymnasium_gsp.cli.front import app
 def report(
     store: front.StoreFile = Path("results.sqlite"),
     output: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="PATH",
-            help="report.html, the default: one page with everything. x.md: a document with a figure beside it; one "
-            "that is there keeps what stands outside its markers <!-- NAME --> and <!-- /NAME -->. x.csv: every cell "
-            "at full precision. x.tex: tables for LaTeX. x.svg, x.pdf, x.png: return against budget. A folder: all of "
-            "them. Can be given several times.",
-        ),
+        list[Path] | None, typer.Option("--output", "-o", metavar="PATH", help="Can be given several times.")
     ] = None,
     reference: Annotated[
         str | None,
@@ -31,6 +22,11 @@ def report(
     modules: front.Modules = None,
 ) -> None:
     """Write the benchmark's tables and figures: who wins, by how much and how sure, beside the exact optimum.
+
+    The name of an output says what it becomes.  report.html, the default: one page with everything.  x.md: a document
+    with a figure beside it; one that is there keeps what stands outside its markers <!-- NAME --> and <!-- /NAME -->.
+    x.csv: every cell at full precision.  x.tex: tables for LaTeX.  x.svg, x.pdf, x.png: return against budget.  A
+    folder: all of them.
 
     Ends with exit code 1, all written, if a mean lies significantly above the optimum: such a planner sees the future.
     """

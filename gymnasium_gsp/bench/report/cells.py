@@ -11,7 +11,7 @@ from scipy import stats
 
 from gymnasium_gsp.algorithms.registry import ALGORITHMS
 from gymnasium_gsp.bench.cell import Cell
-from gymnasium_gsp.bench.published import published_costs, published_rewards
+from gymnasium_gsp.bench.published import published_rewards
 from gymnasium_gsp.bench.report.judgement import above_optimum, difference, verdict
 from gymnasium_gsp.bench.summary import known_optimum, standard_error
 from gymnasium_gsp.envs import BENCHMARKS
@@ -142,7 +142,7 @@ def _measure_cell(group: pd.DataFrame, floor: float) -> dict[str, Any]:
     decisions = max(int(played.decisions.sum()), 1)
     name = "" if key.env_options else SHORT_NAMES.get(key.env, "")
     in_paper = name, key.algorithm, key.simulations
-    published, cost = published_rewards().get(in_paper), published_costs().get(in_paper)
+    published = published_rewards().get(in_paper)
     judged = published if (key.preset, key.options) == (PAPER_PRESET, "") else None
     z = difference(returns, judged) if judged else None
     return {
@@ -160,14 +160,7 @@ def _measure_cell(group: pd.DataFrame, floor: float) -> dict[str, Any]:
         "verdict": verdict(z) if judged else "",
         "ms_per_decision": 1e3 * played.seconds.sum() / decisions if len(returns) else np.nan,
         "nodes_per_decision": played.nodes.sum() / decisions if len(returns) else np.nan,
-        "published_ms_per_decision": cost.ms_per_decision if cost else np.nan,
-        "published_nodes_per_decision": cost.nodes_per_decision if cost else np.nan,
-        "simulations": key.simulations,
-        "environment_id": key.env,
-        "environment_arguments": key.env_options,
-        "algorithm": key.algorithm,
-        "preset": key.preset,
-        "options": key.options,
+        **key[["simulations", "env", "env_options", "algorithm", "preset", "options"]],
     }
 
 

@@ -16,7 +16,7 @@ from gymnasium_gsp.bench.report.figures import Panel, panels_of
 from gymnasium_gsp.bench.report.headline import headline
 from gymnasium_gsp.bench.report.judgement import BETTER, NOT_REPRODUCED, REPRODUCED, TOO_FEW
 from gymnasium_gsp.bench.report.tables import Table
-from gymnasium_gsp.bench.report.text import listed, number
+from gymnasium_gsp.bench.report.text import number
 from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.exact import shipped_optima
 
@@ -103,7 +103,6 @@ def make_report(rows: pd.DataFrame, reference: str | None = None) -> Report:
         *([_section("paired", [tables.paired_table(pairs, against)])] if len(pairs) else []),
         *(_environment_section(cells[cells.environment == name], name) for name in names_of(cells.environment)),
         *_paper_section(cells),
-        _section("cells", [tables.cell_table(cells)]),
         _section("origin", _origin_tables(episodes)),
     ]
     return Report(
@@ -135,7 +134,7 @@ def _reference(algorithms: Mapping[str, str], name: str | None) -> str:
 
 def _summary(episodes: int, cells: pd.DataFrame) -> str:
     counts = {"episode": episodes} | {name: cells[name].nunique() for name in ("environment", "planner", "budget")}
-    return listed(f"{count:,} {word}{'' if count == 1 else 's'}" for word, count in counts.items()) + "."
+    return ", ".join(f"{count:,} {word}{'' if count == 1 else 's'}" for word, count in counts.items()) + "."
 
 
 def _section(name: str, shown: Sequence[Table] = (), facts: Sequence[str] = ()) -> Section:
@@ -146,9 +145,9 @@ def _section(name: str, shown: Sequence[Table] = (), facts: Sequence[str] = ()) 
 
 def _score_section(cells: pd.DataFrame, scored: pd.DataFrame) -> list[Section]:
     counted, left_out = scored_environments(cells)
-    facts = [f"Mean of return / exact optimum over {listed(counted)}."] if len(scored) else []
+    facts = [f"Mean of return / exact optimum over {', '.join(counted)}."] if len(scored) else []
     if left_out:
-        facts.append(f"Left out, because the optimum is not known or not above 0: {listed(left_out)}.")
+        facts.append(f"Left out, because the optimum is not known or not above 0: {', '.join(left_out)}.")
     absent = scored[scored.not_played != ""].groupby(["planner", "not_played"], observed=True).budget.agg(", ".join)
     facts += [
         f"No score for {planner} at {budgets}: not played, {names}." for (planner, names), budgets in absent.items()
@@ -177,7 +176,7 @@ def optimum_in_words(cells: pd.DataFrame) -> str:
     if key.optimum_of == "environment":
         return f"Exact optimum {high}."
     span = high if low == high else f"{low} to {high}, by cell"
-    of_all = None if key.environment_arguments else shipped_optima().get(key.environment_id)
+    of_all = None if key.env_options else shipped_optima().get(key.env)
     rest = "" if of_all is None else f"; over all layouts that a reset may draw it is {number(of_all, 4)}"
     return f"Exact optimum of the layouts played: {span}{rest}."
 
@@ -185,7 +184,7 @@ def optimum_in_words(cells: pd.DataFrame) -> str:
 def _paper_section(cells: pd.DataFrame) -> list[Section]:
     """Nothing where no cell was played with the paper's settings."""
     judged = cells.verdict[cells.verdict != ""]
-    parts = listed(f"{judged.eq(word).sum()} {word}" for word in (REPRODUCED, BETTER, NOT_REPRODUCED, TOO_FEW))
+    parts = ", ".join(f"{judged.eq(word).sum()} {word}" for word in (REPRODUCED, BETTER, NOT_REPRODUCED, TOO_FEW))
     fact = f"Of {len(judged)} cells with the paper's settings: {parts}."
     return [_section("verdicts", [tables.verdict_table(cells)], [fact])] if len(judged) else []
 

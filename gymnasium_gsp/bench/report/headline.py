@@ -10,7 +10,7 @@ from gymnasium_gsp.bench.report.comparison import (
     scored_environments,
     scores,
 )
-from gymnasium_gsp.bench.report.text import listed, number
+from gymnasium_gsp.bench.report.text import number
 
 
 def headline(episodes: pd.DataFrame, cells: pd.DataFrame, won: pd.DataFrame) -> tuple[str | None, str, str]:
@@ -42,7 +42,7 @@ def headline(episodes: pd.DataFrame, cells: pd.DataFrame, won: pd.DataFrame) -> 
         " Do not trust it: a mean of this planner lies above the exact optimum." if of_first.above_optimum.any() else ""
     )
     absent = [name for name in names_of(cells.planner) if name not in set(ranking.planner)]
-    left_out = f"Not compared, because it has not played everything there: {listed(absent)}." if absent else ""
+    left_out = f"Not compared, because it has not played everything there: {', '.join(absent)}." if absent else ""
     scales = {name: 1.0 if one else 100.0 / of_first.optimum[name] for name in environments}
     here = episodes[episodes.finite & (episodes.budget == budget)]
     place = (f" in {environments[0]}" if one else "") + _budget_words(budget)
@@ -54,7 +54,7 @@ def _without_winner(environments: int, won: pd.DataFrame) -> str:
     if environments < 2:
         why = "fewer than two environments have a known optimum above 0 to compare by"
     clear = won.planner[won.clear.eq(True)].value_counts()
-    wins = listed(f"{planner} {count}" for planner, count in clear.items() if count)
+    wins = ", ".join(f"{planner} {count}" for planner, count in clear.items() if count)
     return f"No overall winner: {why}. Clear wins, of {len(won)} cells compared: {wins or 'none'}."
 
 

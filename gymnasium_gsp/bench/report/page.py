@@ -24,7 +24,8 @@ def page(report: Report) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {"marked": _marked, "kind": _kind}
+    templates.filters["marked"] = _marked
+    templates.globals |= {"ABOVE": ABOVE, "FAILED": FAILED, "NOT_PLAYED": NOT_PLAYED}
     figures = {}
     for name, (width, most) in FIGURES.items() if report.panels else ():
         svg = draw(report.panels, report.algorithms, "svg", width, most, ground="none").decode()
@@ -39,9 +40,3 @@ def _marked(words: str) -> Markup:
     for mark, name in ((UP, "better"), (DOWN, "worse")):
         first = first.replace(mark, f'<span class="{name}" role="img" aria-label="{name}">{mark}</span>')
     return Markup(f"{first}<br><small>{rest}</small>" if broken else first)
-
-
-def _kind(words: str) -> str:
-    """The class of a cell: an alarm, a failure, a gap, or nothing."""
-    classes = {"alarm": ABOVE in words, "failed": FAILED in words, "gap": words == NOT_PLAYED}
-    return " ".join(name for name, holds in classes.items() if holds)

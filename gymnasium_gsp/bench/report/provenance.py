@@ -1,25 +1,13 @@
 """The origin of the rows: versions, machines, recipes, and gaps in the grid."""
 
-import json
-
 import pandas as pd
 
 from gymnasium_gsp.bench.report.cells import CELL, names_of
-from gymnasium_gsp.bench.report.text import listed
-
-
-def json_in_words(record: str) -> str:
-    """A JSON object as "name value, name value"; anything else as it stands."""
-    try:
-        found = json.loads(record)
-    except ValueError:
-        return record
-    return listed(f"{name} {value}" for name, value in found.items()) if isinstance(found, dict) else record
 
 
 def counts(episodes: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Numbers of episodes by the records in a column of JSON: `column, episodes`."""
-    return episodes[column].map(json_in_words).value_counts(sort=False).rename("episodes").reset_index()
+    """Numbers of episodes by the texts in a column: `column, episodes`."""
+    return episodes[column].value_counts(sort=False).rename("episodes").reset_index()
 
 
 def recipes(episodes: pd.DataFrame) -> pd.DataFrame:

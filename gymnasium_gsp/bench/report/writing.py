@@ -10,7 +10,6 @@ from gymnasium_gsp.bench.report.contents import Report, make_report
 from gymnasium_gsp.bench.report.document import csv_text, latex_tables, new_document, updated_document
 from gymnasium_gsp.bench.report.figures import draw
 from gymnasium_gsp.bench.report.page import page
-from gymnasium_gsp.bench.report.text import listed
 from gymnasium_gsp.errors import RecipeError
 
 KINDS = (".html", ".md", ".csv", ".tex", ".svg", ".pdf", ".png")
@@ -61,8 +60,8 @@ def write_report(
     if report.gaps:
         tell(f"Gaps in the grid: {len(report.gaps)}, named in the report.")
     if left_out:
-        tell(f"No markers for, so not written: {listed(left_out)}.")
-    tell(f"written: {listed(map(str, files))}")
+        tell(f"No markers for, so not written: {', '.join(left_out)}.")
+    tell(f"written: {', '.join(map(str, files))}")
     return list(report.alarms)
 
 
@@ -111,7 +110,7 @@ def _add_document(report: Report, file: Path, files: dict[Path, bytes]) -> list[
         text, left_out = updated_document(old, text)
         if len(left_out) == 1 + len(report.sections):
             raise RecipeError(
-                f"{file} is there and has no marker such as <!-- cells --> and <!-- /cells --> that a part of the "
+                f"{file} is there and has no marker such as <!-- paired --> and <!-- /paired --> that a part of the "
                 "report could stand between; it was left as it was: add markers, or give another -o"
             )
     files[file] = text.encode()

@@ -78,7 +78,7 @@ def test_arguments_change_the_optimum_and_leave_nothing_published():
 
 def test_what_nobody_knows_is_left_empty():
     cell = only(rows([1.0, 2.0], env="Nobody/Knows-v0", algorithm="mine", preset=""))
-    assert missing(cell.optimum, cell.percent_of_optimum, cell.published_mean, cell.published_ms_per_decision, cell.z)
+    assert missing(cell.optimum, cell.percent_of_optimum, cell.published_mean, cell.z)
     assert cell.verdict == ""
 
 

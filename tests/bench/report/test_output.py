@@ -93,7 +93,7 @@ def test_a_document_keeps_what_was_written_by_hand(small, tmp_path):
     document = tmp_path / "results.md"
     written(small, document)
     fresh = document.read_text()
-    edited = fresh.replace("<!-- /cells -->", "<!-- /cells -->\n\nUCT is better, because its targets are returns.")
+    edited = fresh.replace("<!-- /paired -->", "<!-- /paired -->\n\nUCT is better, because its targets are returns.")
     edited = edited.replace("<!-- overhead -->", "").replace("0.9132", "9.9999")
     document.write_text(edited)
     files, lines = written(small, document)
@@ -109,13 +109,13 @@ def test_a_document_keeps_what_was_written_by_hand(small, tmp_path):
 def test_markers_written_by_hand_are_filled(small, tmp_path):
     document = tmp_path / "results.md"
     document.write_text(
-        "# Mine\n\n<!-- cells --><!-- /cells -->\n\nThe end, <!-- /cells --> and <!-- figure --> alone.\n"
+        "# Mine\n\n<!-- origin --><!-- /origin -->\n\nThe end, <!-- /origin --> and <!-- figure --> alone.\n"
     )
     _, lines = written(small, document)
-    assert "cells" not in lines[-2]
+    assert "origin" not in lines[-2]
     text = document.read_text()
-    assert re.match(r"# Mine\n\n<!-- cells -->\n\n.*\n\n\| environment +\| planner", text, re.DOTALL)
-    assert text.endswith("<!-- /cells -->\n\nThe end, <!-- /cells --> and <!-- figure --> alone.\n")
+    assert re.match(r"# Mine\n\n<!-- origin -->\n.*\n\n\| versions +\| +episodes", text, re.DOTALL)
+    assert text.endswith("<!-- /origin -->\n\nThe end, <!-- /origin --> and <!-- figure --> alone.\n")
     assert [path.name for path in tmp_path.iterdir()] == ["results.md"]
 
 
@@ -220,11 +220,11 @@ def test_the_planner_is_found_by_name_or_label():
 
 def test_without_known_optima_the_report_says_why_there_is_no_score():
     found = rows([1.0, 2.0], env="Own-v0", preset="") + rows([1.0, 2.0], env="Other-v0", preset="")
-    sections = {section.name: section for section in make_report(frame(found)).sections}
+    report = make_report(frame(found))
+    sections = {section.name: section for section in report.sections}
     assert sections["score"].words == ["Left out, because the optimum is not known or not above 0: Other-v0, Own-v0."]
     assert "paired" not in sections
-    cells = sections["cells"].tables[0].frame
-    assert list(cells["optimum"]) == list(cells["% of optimum"]) == ["", ""]
+    assert report.data["cells"][["optimum", "percent_of_optimum"]].isna().all(axis=None)
 
 
 def test_the_paper_is_judged_only_where_its_cells_were_played():
