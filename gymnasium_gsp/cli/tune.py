@@ -49,16 +49,8 @@ def tune(
     from gymnasium_gsp.bench.tuning import Tuning, best, check_preset, choices_of, search, verdict, write_preset
 
     import_modules(modules or ())
-    grid = Grid(
-        envs=[env],
-        agents=[agent],
-        budgets=budgets,
-        episodes=runs,
-        seed=seed,
-        preset=preset,
-        options=options,
-        env_options=env_options,
-    )
+    below = {"preset": preset, "options": options, "env_options": env_options}
+    grid = Grid(envs=[env], agents=[agent], budgets=budgets, episodes=runs, seed=seed, **below)
     choices = choices_of(agent, tries or ())
     place = check_preset(output or Path(f"{agent}-{env.rpartition('/')[2].rpartition(':')[2]}.toml"))
     begun = time.monotonic()

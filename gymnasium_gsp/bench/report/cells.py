@@ -151,7 +151,6 @@ def _measure_cell(group: pd.DataFrame, floor: float) -> dict[str, Any]:
         "episodes": len(returns),
         "failed": len(group) - len(returns),
         "optimum": level,
-        "optimum_of": "layouts played" if key.draws_layouts else "environment",
         "percent_of_optimum": 100.0 * mean / level if known and level > 0.0 else np.nan,
         "above_optimum": known and above_optimum(returns - best, floor),
         "published_mean": published.mean if published else np.nan,
@@ -160,7 +159,7 @@ def _measure_cell(group: pd.DataFrame, floor: float) -> dict[str, Any]:
         "verdict": verdict(z) if judged else "",
         "ms_per_decision": 1e3 * played.seconds.sum() / decisions if len(returns) else np.nan,
         "nodes_per_decision": played.nodes.sum() / decisions if len(returns) else np.nan,
-        **key[["simulations", "env", "env_options", "algorithm", "preset", "options"]],
+        **key[["simulations", "env", "env_options", "algorithm", "preset", "options", "draws_layouts"]],
     }
 
 

@@ -28,9 +28,6 @@ def bootstrap_interval(*samples: np.ndarray) -> tuple[float, float] | None:
     """
     if min(map(len, samples)) < FEWEST:
         return None
-    if all(np.ptp(sample) == 0.0 for sample in samples):
-        mean = float(np.mean([sample[0] for sample in samples]))
-        return mean, mean
 
     def mean_of_means(*resampled: np.ndarray, axis: int) -> np.ndarray:
         return np.mean([sample.mean(axis=axis) for sample in resampled], axis=0)

@@ -18,7 +18,6 @@ from gymnasium_gsp.bench.report.judgement import BETTER, NOT_REPRODUCED, REPRODU
 from gymnasium_gsp.bench.report.tables import Table
 from gymnasium_gsp.bench.report.text import number
 from gymnasium_gsp.errors import RecipeError, unknown_name
-from gymnasium_gsp.exact import shipped_optima
 
 _WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 
@@ -85,7 +84,7 @@ def make_report(rows: pd.DataFrame, reference: str | None = None) -> Report:
         raise RecipeError(f"none of the {len(rows)} episodes in the store has a finite return, so nothing can be said")
     cells, pairs = measure(episodes), paired(episodes)
     won, scored = winners(cells, pairs), scores(cells)
-    winner, sentence, left_out = headline(episodes, cells, won)
+    winner, sentence, left_out = headline(episodes, cells)
     algorithms = dict(cells.sort_values("planner")[["planner", "algorithm"]].itertuples(index=False))
     against = _reference(algorithms, reference or winner)
     # The score of one environment would only show it a second time.
@@ -169,16 +168,11 @@ def optimum_in_words(cells: pd.DataFrame) -> str:
     Args:
         cells: those of the environment.
     """
-    optima, key = cells.optimum.dropna(), cells.iloc[0]
+    optima = cells.optimum.dropna()
     if optima.empty:
         return "The optimum is not known."
-    low, high = number(optima.min(), 4), number(optima.max(), 4)
-    if key.optimum_of == "environment":
-        return f"Exact optimum {high}."
-    span = high if low == high else f"{low} to {high}, by cell"
-    of_all = None if key.env_options else shipped_optima().get(key.env)
-    rest = "" if of_all is None else f"; over all layouts that a reset may draw it is {number(of_all, 4)}"
-    return f"Exact optimum of the layouts played: {span}{rest}."
+    span = " to ".join(dict.fromkeys(number(end, 4) for end in (optima.min(), optima.max())))
+    return f"Exact optimum{' of the layouts played' if cells.draws_layouts.any() else ''}: {span}."
 
 
 def _paper_section(cells: pd.DataFrame) -> list[Section]:

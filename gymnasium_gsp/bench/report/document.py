@@ -57,27 +57,25 @@ def latex(table: Table) -> str:
         # \relax, because LaTeX takes brackets behind the end of a line for a length
         return rf"\shortstack[r]{{{latex_text(first)}\\\relax {latex_text(rest)}}}" if rest else latex_text(first)
 
-    styled = table.frame.map(cell).rename(columns=latex_text).style.hide(axis="index")
-    text = styled.to_latex(
-        environment="longtable",
-        hrules=True,
-        column_format="".join("l" if left else "r" for left in table.left),
-        caption=latex_text(table.title),
-        label=f"tab:{table.name}",
+    text = (
+        table.frame.map(cell)
+        .rename(columns=latex_text)
+        .to_latex(
+            index=False,
+            longtable=True,
+            column_format="".join("l" if left else "r" for left in table.left),
+            caption=latex_text(table.title),
+            label=f"tab:{table.name}",
+        )
     )
     return "{\\scriptsize\\setlength{\\tabcolsep}{3pt}\n" + text + "}\n"
 
 
 def latex_tables(report: Report) -> str:
     """All tables, to be read into a LaTeX document with the packages `booktabs` and `longtable`."""
-    lines = [
-        r"% \usepackage{booktabs,longtable}; tables of eight budgets want a landscape page",
-        f"% {latex_text(report.headline)}",
-    ]
-    for section in report.sections:
-        if section.name != "origin":
-            lines += ["", f"% {latex_text(section.title)}", *map(latex, section.tables)]
-    return "\n".join(lines)
+    shown = [table for section in report.sections if section.name != "origin" for table in section.tables]
+    about = r"% \usepackage{booktabs,longtable}; tables of eight budgets want a landscape page"
+    return "\n".join([about, f"% {latex_text(report.headline)}", "", *map(latex, shown)])
 
 
 def new_document(report: Report, figure: str) -> str:

@@ -13,7 +13,7 @@ from gymnasium_gsp.bench.report.comparison import (
 from gymnasium_gsp.bench.report.text import number
 
 
-def headline(episodes: pd.DataFrame, cells: pd.DataFrame, won: pd.DataFrame) -> tuple[str | None, str, str]:
+def headline(episodes: pd.DataFrame, cells: pd.DataFrame) -> tuple[str | None, str, str]:
     """Compare the best two planners at the largest budget at which two can be compared as a whole.
 
     In one environment the mean return decides, in several the mean of return / optimum.
@@ -21,7 +21,6 @@ def headline(episodes: pd.DataFrame, cells: pd.DataFrame, won: pd.DataFrame) -> 
     Args:
         episodes: the value of `cells.label_episodes`.
         cells: the value of `cells.measure`.
-        won: the value of `comparison.winners`.
 
     Returns:
         The planner with the highest figure, None if there is none; a sentence; and another on what it leaves out, ""
@@ -32,30 +31,22 @@ def headline(episodes: pd.DataFrame, cells: pd.DataFrame, won: pd.DataFrame) -> 
     levels = cells.assign(level=cells.mean_return) if one else scores(cells).assign(level=lambda s: 100.0 * s.score)
     levels = levels.dropna(subset="level")
     if levels.empty or not (one or len(environments) > 1):
-        return None, _without_winner(len(environments), won), ""
+        why = "no planner played every environment at one budget"
+        if len(environments) < 2:
+            why = "fewer than two environments have a known optimum above 0 to compare by"
+        return None, f"No overall winner: {why}.", ""
     counts = levels.groupby("budget", observed=True).size()
     budget = counts[counts >= min(2, counts.max())].index[-1]
     ranking = levels[levels.budget == budget].sort_values("level", ascending=False, kind="stable")
     first = ranking.planner.iloc[0]
     of_first = cells[(cells.planner == first) & (cells.budget == budget)].set_index("environment")
-    doubt = (
-        " Do not trust it: a mean of this planner lies above the exact optimum." if of_first.above_optimum.any() else ""
-    )
+    doubt = " Do not trust it: a mean of this planner lies above the optimum." * bool(of_first.above_optimum.any())
     absent = [name for name in names_of(cells.planner) if name not in set(ranking.planner)]
     left_out = f"Not compared, because it has not played everything there: {', '.join(absent)}." if absent else ""
     scales = {name: 1.0 if one else 100.0 / of_first.optimum[name] for name in environments}
     here = episodes[episodes.finite & (episodes.budget == budget)]
     place = (f" in {environments[0]}" if one else "") + _budget_words(budget)
     return first, _sentence(ranking, place, here, scales) + doubt, left_out
-
-
-def _without_winner(environments: int, won: pd.DataFrame) -> str:
-    why = "no planner played every environment at one budget"
-    if environments < 2:
-        why = "fewer than two environments have a known optimum above 0 to compare by"
-    clear = won.planner[won.clear.eq(True)].value_counts()
-    wins = ", ".join(f"{planner} {count}" for planner, count in clear.items() if count)
-    return f"No overall winner: {why}. Clear wins, of {len(won)} cells compared: {wins or 'none'}."
 
 
 def _sentence(ranking: pd.DataFrame, place: str, episodes: pd.DataFrame, scales: dict[str, float]) -> str:

@@ -56,7 +56,7 @@ def test_the_optimum_is_that_of_the_layouts_played():
             for i, (r, o) in enumerate([(0.3, 0.4), (0.5, 0.8)])
         ]
     )
-    assert (cell.optimum, cell.optimum_of) == (pytest.approx(0.6), "layouts played")
+    assert (cell.optimum, cell.draws_layouts) == (pytest.approx(0.6), True)
     assert cell.percent_of_optimum == pytest.approx(40.0 / 0.6)
     assert not cell.above_optimum
 
