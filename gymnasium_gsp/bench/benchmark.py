@@ -1,5 +1,6 @@
 """A benchmark: the episodes that a store lacks are played, batch by batch, and kept as they come."""
 
+import math
 import time
 import traceback
 from collections import deque
@@ -29,26 +30,10 @@ class UnplayedError(PlanningError):
     """
 
     def __init__(self, cells: Mapping[Cell, PlanningError], path: Path) -> None:
-        first, *others = (f"{cell}, {error}" for cell, error in cells.items())
-        more = f"; nor could {len(others)} more: {'; '.join(map(str, list(cells)[1:]))}" if others else ""
-        super().__init__(f"a cell could not be played to its end: {first}{more}. All else is in {path}")
+        (first, error), *others = cells.items()
+        more = f"; nor could {len(others)} more: {'; '.join(str(cell) for cell, _ in others)}" if others else ""
+        super().__init__(f"a cell could not be played to its end: {first}, {error}{more}. All else is in {path}")
         self.cells = cells
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Progress of a benchmark.
-
-    Attributes:
-        done, total: episodes that are in the store, and all that were asked for.
-        remaining: estimate of the seconds that are left; None before anything was measured.
-        cell: what was played last; None at the beginning.
-    """
-
-    done: int
-    total: int
-    remaining: float | None
-    cell: Cell | None
 
 
 def check_origins(runs: Iterable[Run], store: Store) -> None:
@@ -58,19 +43,15 @@ def check_origins(runs: Iterable[Run], store: Store) -> None:
         StoreError: names the first cell that holds such episodes.
     """
     ours = package_version(versions())
-    advice = "they are untouched; give another --store, or go on with the version that played them"
     for run in runs:
         for recipe, their_versions in store.origins(run.cell):
-            theirs = package_version(their_versions)
-            if theirs != ours:
+            kind, before, now = "gymnasium-gsp", package_version(their_versions), ours
+            if before == ours:
+                kind, before, now = "the recipe", recipe, run.recipe
+            if before != now:
                 raise StoreError(
-                    f"{store.path} holds episodes of gymnasium-gsp {theirs} for {run.cell}, and this is {ours}; "
-                    f"{advice}"
-                )
-            if recipe != run.recipe:
-                raise StoreError(
-                    f"{store.path} holds episodes of another recipe for {run.cell}: {recipe}, and now it is "
-                    f"{run.recipe}; {advice}"
+                    f"{store.path} holds episodes of {kind} {before} for {run.cell}, and this is {now}; they are "
+                    "untouched; give another --store, or go on with the version that played them"
                 )
 
 
@@ -134,33 +115,30 @@ def _one_line(error: BaseException) -> str:
 
 @dataclass(eq=False)
 class _Work:
-    """A run while it is played.
+    """A cell while it is played.
 
     Attributes:
-        run, task: what is played, and as it is sent to a worker.
+        task: the cell, as it is sent to a worker.
         unsubmitted: indices of episodes that no worker has been given.
-        unplayed: number of episodes that have not come back.
         begun: whether anything was submitted.
         played, seconds: number of episodes that were played so far, and how long they took.
     """
 
-    run: Run
     task: Task
     unsubmitted: deque[int]
-    unplayed: int
     begun: bool = False
     played: int = 0
     seconds: float = 0.0
 
     @property
-    def cost(self) -> float | None:
-        """Seconds of an episode; None before one was played."""
-        return self.seconds / self.played if self.played else None
+    def cost(self) -> float:
+        """Seconds of an episode; infinite before one was played."""
+        return max(self.seconds, 1e-6) / self.played if self.played else math.inf
 
     def next_batch(self) -> list[int]:
         """Indices to submit: a single one until the cost is known."""
-        count = 1 if self.cost is None else max(1, int(_BATCH_SECONDS / max(self.cost, 1e-6)))
         self.begun = True
+        count = max(1, int(_BATCH_SECONDS / self.cost))
         return [self.unsubmitted.popleft() for _ in range(min(count, len(self.unsubmitted)))]
 
 
@@ -172,7 +150,7 @@ class Benchmark:
         store: where episodes are kept.
         workers: who plays.
         modules: imported by every worker first, so that it knows the environments and algorithms of others.
-        watch: called after every batch.
+        watch: called after every batch with the number of episodes that are in the store, and the cell it was of.
     """
 
     def __init__(
@@ -181,16 +159,14 @@ class Benchmark:
         store: Store,
         workers: Workers,
         modules: Sequence[str] = (),
-        watch: Callable[[Progress], Any] = lambda progress: None,
+        watch: Callable[[int, str], Any] = lambda done, cell: None,
     ) -> None:
         self._store, self._workers, self._watch = store, workers, watch
+        left = missing(runs, store)
         self._works = [
-            _Work(run, task_of(run.cell, modules), deque(indices), len(indices))
-            for run, indices in zip(runs, missing(runs, store), strict=True)
+            _Work(task_of(run.cell, modules), deque(indices)) for run, indices in zip(runs, left, strict=True)
         ]
-        self._total = sum(run.episodes for run in runs)
-        self._unplayed = sum(work.unplayed for work in self._works)
-        self._played = 0
+        self._before = sum(run.episodes for run in runs) - sum(map(len, left))
         self._running: dict[Future[Batch], tuple[_Work, list[int]]] = {}
         self._suspects: deque[tuple[_Work, int]] = deque()  # episodes that were lost with a process
         self._alone = False  # whether a suspect is being played, with nothing beside it
@@ -207,26 +183,20 @@ class Benchmark:
             UnplayedError: at the end, if an environment or a search has failed, or an episode has ended its process;
                 the other cells have been played by then.
         """
-        self._report(None)
+        played = 0
         self._submit()
         while self._running:
             done, _ = wait(self._running, return_when=FIRST_COMPLETED)
-            batches = [(*self._running.pop(future), future) for future in done]
-            rows = [
-                (work.run.cell, episode)
-                for work, _, future in batches
-                if future.exception() is None
-                for episode in future.result().episodes
-            ]
-            self._store.add(rows)
-            self._played += len(rows)
-            for batch in batches:
-                self._take_back(*batch)
-            self._report(batches[-1][0].run.cell)
+            for future in done:
+                work, indices = self._running.pop(future)
+                episodes = self._take_back(work, indices, future)
+                self._store.add((work.task.cell, episode) for episode in episodes)
+                played += len(episodes)
+                self._watch(self._before + played, str(work.task.cell))
             self._submit()
         if self._failed:
             raise UnplayedError(self._failed, self._store.path) from next(iter(self._failed.values()))
-        return self._played
+        return played
 
     def _submit(self) -> None:
         """Keep every worker busy; after a loss, play the episodes that were lost one at a time."""
@@ -240,7 +210,7 @@ class Benchmark:
             open_works = [work for work in self._works if work.unsubmitted]
             if not open_works:
                 return
-            work = max(open_works, key=lambda work: (not work.begun, (work.cost or 0.0) * len(work.unsubmitted)))
+            work = max(open_works, key=lambda work: (not work.begun, work.cost * len(work.unsubmitted)))
             self._start(work, work.next_batch())
 
     def _start(self, work: _Work, indices: list[int]) -> None:
@@ -251,44 +221,25 @@ class Benchmark:
             future.set_exception(error)
         self._running[future] = work, indices
 
-    def _take_back(self, work: _Work, indices: list[int], future: Future[Batch]) -> None:
+    def _take_back(self, work: _Work, indices: list[int], future: Future[Batch]) -> Sequence[Episode]:
+        """The episodes of a batch that was played; those of one that was lost are played again."""
         lost = future.exception()
         if lost is None:
             batch = future.result()
-            work.unplayed -= len(batch.episodes)
-            if batch.episodes:
-                work.played += len(batch.episodes)
-                work.seconds += batch.seconds
+            work.played += len(batch.episodes)
+            work.seconds += batch.seconds
             if batch.failure is not None:
                 self._give_up(work, batch.failure)
-        elif not self._alone:
-            self._suspects += [(work, index) for index in indices if work.run.cell not in self._failed]
+            return batch.episodes
+        if not self._alone:
+            self._suspects += [(work, index) for index in indices if work.task.cell not in self._failed]
         else:
-            self._give_up(
-                work,
-                PlanningError(
-                    f"episode {indices[0]} has ended its process, twice; it may lack memory, or the environment ends "
-                    f"its process: {_one_line(lost)}"
-                ),
-            )
+            advice = "it may lack memory, or the environment ends its process"
+            failure = f"episode {indices[0]} has ended its process, twice; {advice}: {_one_line(lost)}"
+            self._give_up(work, PlanningError(failure))
+        return ()
 
     def _give_up(self, work: _Work, failure: PlanningError) -> None:
-        self._failed.setdefault(work.run.cell, failure)
+        self._failed.setdefault(work.task.cell, failure)
         work.unsubmitted.clear()
-        work.unplayed = 0
         self._suspects = deque(suspect for suspect in self._suspects if suspect[0] is not work)
-
-    def _report(self, cell: Cell | None) -> None:
-        """Call the watch with an estimate that takes the mean of all others for a cell that was not played yet."""
-        costs = [work.cost for work in self._works if work.cost is not None]
-        mean = sum(costs) / len(costs) if costs else 0.0
-        left = sum(max(work.unplayed, 0) * (mean if work.cost is None else work.cost) for work in self._works)
-        known = costs or not any(work.unplayed for work in self._works)
-        self._watch(
-            Progress(
-                done=self._total - self._unplayed + self._played,
-                total=self._total,
-                remaining=left / self._workers.size if known else None,
-                cell=cell,
-            )
-        )

@@ -3,7 +3,6 @@
 A cell is the key of a benchmark everywhere: the command line, grid files, the store, the report and tuning.
 """
 
-import difflib
 import importlib
 import re
 from collections.abc import Iterable
@@ -12,22 +11,14 @@ from typing import Annotated, Any, Self
 
 import gymnasium as gym
 from gymnasium.envs.registration import load_env_creator
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from gymnasium_gsp.agents.agent import Agent
 from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
+from gymnasium_gsp.agents.seeding import check_seed
 from gymnasium_gsp.agents.values import parse_value
 from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM, make_recipe
-from gymnasium_gsp.bench.texts import (
-    algorithm_text,
-    arguments_of,
-    arguments_text,
-    budget_text,
-    options_of,
-    options_text,
-    preset_name,
-    seed_of,
-)
+from gymnasium_gsp.bench.texts import LARGEST, arguments_of, arguments_text, budget_text, options_of, options_text
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.search.budget import Budget, as_budget
@@ -94,11 +85,17 @@ def registered_id(env: Any) -> str:
     return {benchmark.name: benchmark.id for benchmark in BENCHMARKS}.get(name, name)
 
 
-AlgorithmText = Annotated[str, BeforeValidator(algorithm_text)]
+def _algorithm_text(given: Any) -> Any:
+    """The name of an algorithm, or a recipe as the call that makes it."""
+    return repr(parse_value(given)) if isinstance(given, str) and "(" in given else given
+
+
+AlgorithmText = Annotated[str, BeforeValidator(_algorithm_text)]
 EnvironmentId = Annotated[str, BeforeValidator(registered_id)]
 BudgetText = Annotated[int | str, BeforeValidator(budget_text)]
-Seed = Annotated[int, BeforeValidator(seed_of)]
+Seed = Annotated[int, BeforeValidator(check_seed), Field(le=LARGEST)]
 OptionsText = Annotated[str, BeforeValidator(options_text)]
+PresetName = Annotated[str, BeforeValidator(lambda given: "" if given in (None, "none") else given)]
 ArgumentsText = Annotated[str, BeforeValidator(arguments_text)]
 
 
@@ -117,7 +114,7 @@ class Cell(Checked):
 
     env: EnvironmentId
     algorithm: AlgorithmText = DEFAULT_ALGORITHM
-    preset: Annotated[str, BeforeValidator(preset_name)] = ""
+    preset: PresetName = ""
     budget: BudgetText = 256
     seed: Seed = 0
     options: OptionsText = ""
@@ -148,7 +145,8 @@ class Cell(Checked):
         try:
             return gym.make(self.env, **arguments)
         except gym.error.UnregisteredEnv as error:
-            raise RecipeError(f"{error} {_nearest_benchmark(self.env)}") from error
+            benchmarks = ", ".join(benchmark.id for benchmark in BENCHMARKS)
+            raise RecipeError(f"{error} The benchmarks are {benchmarks}.") from error
         except gym.error.Error as error:
             raise RecipeError(str(error)) from error
         except Exception as error:
@@ -191,11 +189,3 @@ def _unknown_argument(env: str, name: str) -> str:
     entry_point = gym.spec(env).entry_point
     creator = load_env_creator(entry_point) if isinstance(entry_point, str) else entry_point
     return unknown_name(f"argument of {env}", name, signature(creator).parameters if creator is not None else ())
-
-
-def _nearest_benchmark(env: str) -> str:
-    """The benchmark whose name is most like the one in an id."""
-    word = env.rpartition("/")[2].partition("-v")[0].lower()
-    ids = {benchmark.name.lower(): benchmark.id for benchmark in BENCHMARKS}
-    near = difflib.get_close_matches(word, ids, n=1, cutoff=0.6)
-    return f"The nearest benchmark is {ids[near[0]]}." if near else f"The benchmarks are {', '.join(ids.values())}."

@@ -19,6 +19,7 @@ from gymnasium_gsp.exact import episode_optimum
 from gymnasium_gsp.search.budget import SearchResult
 
 _AHEAD = 8  # episodes submitted for each process, so that none waits for one that takes long
+SPENT = ("simulations", "model_steps", "nodes", "seconds")  # fields of an episode: totals over its searches
 
 
 @dataclass(frozen=True)
@@ -67,33 +68,26 @@ def warm_up(cell: Cell) -> None:
 
 def play_episode(cell: Cell, index: int) -> Episode:
     """Play one episode, in an environment and with an agent of its own, so that no episode depends on another."""
-    with closing(cell.make_env()) as env:
-        return _play(cell, env, index)
-
-
-def _play(cell: Cell, env: gym.Env[Any, Any], index: int) -> Episode:
-    env_seed, agent_seed = episode_seeds(cell.seed, env_id(env), index)
-    agent = cell.make_agent(env)
-    observation, info = env.reset(seed=env_seed)
-    agent.reset(seed=agent_seed)
-    optimum = episode_optimum(env) if getattr(env.unwrapped, "draws_layout", False) else None
     total_reward, done = 0.0, False
     results: list[SearchResult] = []
-    while not done:
-        action = agent.act(observation, info)
-        assert agent.result is not None
-        results.append(agent.result)
-        observation, reward, terminated, truncated, info = env.step(action)
-        total_reward += float(reward)
-        done = terminated or truncated
+    with closing(cell.make_env()) as env:
+        env_seed, agent_seed = episode_seeds(cell.seed, env_id(env), index)
+        agent = cell.make_agent(env)
+        observation, info = env.reset(seed=env_seed)
+        agent.reset(seed=agent_seed)
+        optimum = episode_optimum(env) if getattr(env.unwrapped, "draws_layout", False) else None
+        while not done:
+            action = agent.act(observation, info)
+            assert agent.result is not None
+            results.append(agent.result)
+            observation, reward, terminated, truncated, info = env.step(action)
+            total_reward += float(reward)
+            done = terminated or truncated
     return Episode(
         index=index,
         total_reward=total_reward,
         decisions=len(results),
-        simulations=sum(result.simulations for result in results),
-        model_steps=sum(result.model_steps for result in results),
-        nodes=sum(result.nodes for result in results),
-        seconds=sum(result.seconds for result in results),
+        **{name: sum(getattr(result, name) for result in results) for name in SPENT},
         optimum=optimum,
         recipe=recipe_text(agent),
         versions=versions(),

@@ -53,7 +53,8 @@ def start_workers(backend: str = "local", jobs: int | None = None, address: str 
         address: of the cluster's scheduler; None for a cluster on this machine.
 
     Raises:
-        RecipeError: for an unknown backend, an address that does not fit or does not answer, and a missing package.
+        RecipeError: for an unknown backend, or an address that does not fit or does not answer.
+        ModuleNotFoundError: without the package of the backend.
     """
     check_workers(backend, jobs, address)
     size = jobs or os.cpu_count() or 1
@@ -75,10 +76,7 @@ class _InThisProcess(Executor):
 
 
 def _processes(size: int) -> Iterator[Workers]:
-    try:
-        from loky import get_reusable_executor
-    except ImportError as error:
-        raise RecipeError("several jobs need the package loky: pip install 'gymnasium-gsp[cli]'") from error
+    from loky import get_reusable_executor
 
     def executor() -> Any:
         return get_reusable_executor(size, initializer=_begin_process, initargs=(os.getpid(),))
@@ -117,10 +115,8 @@ def _begin_process(parent: int) -> None:
 
 def _dask(jobs: int | None, address: str | None) -> Iterator[Workers]:
     """Dask hands the task of a lost worker to another one, several times, before it raises an error."""
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError as error:
-        raise RecipeError("--backend dask needs the package dask: pip install 'gymnasium-gsp[dask]'") from error
+    from distributed import Client, LocalCluster
+
     cluster = None
     if address is None:
         cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)

@@ -1,4 +1,4 @@
-"""Writing a file so that what was there stays until its successor is complete."""
+"""Places where a file can be written, and files that replace what was there once they are complete."""
 
 import os
 from pathlib import Path
@@ -6,15 +6,29 @@ from pathlib import Path
 from gymnasium_gsp.errors import RecipeError
 
 
+def check_place(path: Path) -> Path:
+    """Check that a file can be written, before any work is done for it.
+
+    Raises:
+        RecipeError: for a folder that is missing, a place that cannot be written, or one that is no file.
+    """
+    if path.exists() and not path.is_file():
+        raise RecipeError(f"{path} is {'a folder' if path.is_dir() else 'no file'}; give the name of a file")
+    if not path.parent.is_dir():
+        raise RecipeError(f"there is no folder {path.parent} for {path.name}; make it first, or give another one")
+    for place in (path, path.parent):
+        if place.exists() and not os.access(place, os.W_OK):
+            raise RecipeError(f"{place} cannot be written; give another place, or change its permissions")
+    return path
+
+
 def replace_file(path: Path, content: bytes) -> None:
     """Write a file under another name in the same folder, and rename it then.
 
     Raises:
-        RecipeError: if the place is a folder or cannot be written.
+        RecipeError: if the place cannot be written.
     """
-    if path.is_dir():
-        raise RecipeError(f"{path} is a folder; give the name of a file")
-    target = path.resolve()
+    target = check_place(path).resolve()
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         unfinished.write_bytes(content)

@@ -4,12 +4,13 @@ import json
 import os
 import platform
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from gymnasium_gsp import __version__
+import gymnasium
+import numba
+import numpy
 
-_PACKAGES = ("gymnasium", "numpy", "numba")
+import gymnasium_gsp
 
 
 @cache
@@ -17,16 +18,9 @@ def versions() -> str:
     """JSON object: the versions of gymnasium_gsp, gymnasium, numpy, numba, LLVM and Python."""
     from llvmlite.binding import llvm_version_info
 
-    known = {
-        "gymnasium_gsp": __version__,
-        "python": platform.python_version(),
-        "llvm": ".".join(map(str, llvm_version_info)),
-    }
-    for package in _PACKAGES:
-        try:
-            known[package] = version(package)
-        except PackageNotFoundError:  # put on the path by hand
-            known[package] = "unknown"
+    packages = (gymnasium_gsp, gymnasium, numpy, numba)
+    known = {package.__name__: package.__version__ for package in packages}
+    known |= {"python": platform.python_version(), "llvm": ".".join(map(str, llvm_version_info))}
     return json.dumps(known, sort_keys=True)
 
 
@@ -39,7 +33,7 @@ def machine() -> str:
 
 def package_version(versions_text: str) -> str:
     """The version of gymnasium_gsp in a text that `versions` made."""
-    return str(json.loads(versions_text).get("gymnasium_gsp", "unknown"))
+    return str(json.loads(versions_text).get("gymnasium_gsp"))
 
 
 def _processor() -> str:

@@ -1,4 +1,4 @@
-"""The returns and costs that the GS-Power-UCT paper reports, as data beside our own."""
+"""The returns that the GS-Power-UCT paper reports, as data beside our own."""
 
 import csv
 import math
@@ -38,26 +38,3 @@ def published_rewards() -> dict[tuple[str, str, int], Published]:
             error = plus_minus if row["algorithm"] == "gbop" else plus_minus / (2.0 * math.sqrt(runs))
             cells[row["env"], row["algorithm"], int(row["budget"])] = Published(float(row["mean"]), error, runs)
     return cells
-
-
-class PublishedCost(NamedTuple):
-    """One cell of the paper's table of overhead.
-
-    Attributes:
-        ms_per_decision: milliseconds of planning per decision.
-        nodes_per_decision: what the paper calls expanded nodes; for trees, simulations and the root.
-    """
-
-    ms_per_decision: float
-    nodes_per_decision: float
-
-
-@cache
-def published_costs() -> dict[tuple[str, str, int], PublishedCost]:
-    """The published overhead by environment (its short name), algorithm and number of simulations."""
-    values: dict[tuple[str, str, int], dict[str, float]] = {}
-    with (DATA / "published_overhead.csv").open(newline="") as file:
-        for row in csv.DictReader(file):
-            key = row["env"], row["algorithm"], int(row["budget"])
-            values.setdefault(key, {})[row["metric"]] = float(row["value"])
-    return {key: PublishedCost(found["ms_per_decision"], found["expanded_nodes"]) for key, found in values.items()}

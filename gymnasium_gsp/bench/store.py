@@ -4,7 +4,6 @@ SQLite keeps a rollback journal beside the file while it writes, so the store is
 copied, and a process that is killed leaves it as the last transaction did.  Readers and writers wait for each other.
 """
 
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -17,7 +16,7 @@ import numpy as np
 
 from gymnasium_gsp.bench.cell import Cell
 from gymnasium_gsp.bench.episode import Episode
-from gymnasium_gsp.bench.files import replace_file
+from gymnasium_gsp.bench.files import check_place, replace_file
 from gymnasium_gsp.errors import RecipeError, unknown_name
 
 if TYPE_CHECKING:
@@ -43,12 +42,13 @@ class Store:
         busy_seconds: how long to wait for another process that reads or writes.
 
     Raises:
+        RecipeError: for a place where no file can be written.
         StoreError: if the file cannot be opened, is broken, is not ours, or is of another schema.
     """
 
     def __init__(self, path: str | Path, busy_seconds: float = 30.0) -> None:
         self.path = Path(path)
-        _check_writable(self.path)
+        check_place(self.path)
         self._connection = _open(self.path, "rwc", busy_seconds)
 
     def __enter__(self) -> Self:
@@ -73,7 +73,7 @@ class Store:
         """
         records = [tuple(map(_native, (*dict(cell).values(), *astuple(episode)))) for cell, episode in rows]
         marks = ", ".join("?" * len(COLUMNS))
-        with _named_errors(self.path, "written"), _transaction(self._connection):
+        with _named_errors(self.path, "written"), self._connection:
             before = self._connection.total_changes
             self._connection.executemany(f"INSERT OR IGNORE INTO episodes VALUES ({marks})", records)
             return self._connection.total_changes - before
@@ -120,35 +120,29 @@ def export(store: Path, path: Path) -> int:
         How many episodes were written.
 
     Raises:
-        RecipeError: for another ending, a place that cannot be written, or Parquet without pyarrow.
+        RecipeError: for another ending, or a place that cannot be written.
+        ModuleNotFoundError: for Parquet without pyarrow.
     """
     ending = path.suffix.lower()
     if ending not in EXPORTS:
         raise RecipeError(unknown_name("ending of an export", ending or path.name, EXPORTS))
     if path.resolve() == store.resolve():
         raise RecipeError(f"{path} is the store itself; give another file")
-    frame = read(store)
-    frame["budget"] = frame["budget"].astype(str)  # not every budget is a number
-    if ending == ".csv":
-        replace_file(path, frame.to_csv(index=False).encode())
-        return len(frame)
-    try:
-        content = frame.to_parquet(index=False)
-    except ImportError as error:
-        raise RecipeError("Parquet needs pyarrow: pip install 'gymnasium-gsp[parquet]'; CSV needs nothing") from error
+    if ending == ".parquet":
+        import pyarrow  # noqa: F401 (pandas needs it)
+    frame = read(store).astype({"budget": str})  # not every budget is a number
+    content = frame.to_csv(index=False).encode() if ending == ".csv" else frame.to_parquet(index=False)
     replace_file(path, content)
     return len(frame)
 
 
 def _open(path: Path, mode: str, busy_seconds: float) -> sqlite3.Connection:
     """A connection to a store; a file that is no store is left as it was."""
-    if path.is_dir():
-        raise StoreError(f"{path} is a folder; --store is a file, such as {path / 'results.sqlite'}")
     if mode == "rw" and not path.exists():
         raise StoreError(f"there is no store {path}; `gsp bench` makes one, or give another --store")
     with _named_errors(path, "opened"):
         address = f"file:{quote(str(path.absolute()))}?mode={mode}"
-        connection = sqlite3.connect(address, uri=True, timeout=busy_seconds, isolation_level=None)
+        connection = sqlite3.connect(address, uri=True, timeout=busy_seconds, isolation_level="EXCLUSIVE")
         try:
             _check_kind(connection, path)
             if mode == "rwc" and not _columns(connection):
@@ -160,12 +154,15 @@ def _open(path: Path, mode: str, busy_seconds: float) -> sqlite3.Connection:
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    with _transaction(connection):
-        connection.execute(
-            f"CREATE TABLE IF NOT EXISTS episodes ({_quoted(COLUMNS)}, PRIMARY KEY ({_quoted(KEY)})) WITHOUT ROWID"
-        )
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {SCHEMA}")
+    connection.executescript(
+        f"""
+        BEGIN EXCLUSIVE;
+        CREATE TABLE IF NOT EXISTS episodes ({_quoted(COLUMNS)}, PRIMARY KEY ({_quoted(KEY)})) WITHOUT ROWID;
+        PRAGMA application_id = {APPLICATION_ID};
+        PRAGMA user_version = {SCHEMA};
+        COMMIT;
+        """
+    )
 
 
 def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
@@ -201,19 +198,6 @@ def _native(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else value
 
 
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing; everybody else waits from the beginning, so that the commit at the end need not."""
-    connection.execute("BEGIN EXCLUSIVE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:  # a full disk has rolled back by itself
-            connection.execute("ROLLBACK")
-        raise
-
-
 _ADVICE = {
     sqlite3.SQLITE_FULL: "earlier rows are untouched; make room on the disk and give the same command again",
     sqlite3.SQLITE_IOERR: "earlier rows are untouched; make room on the disk and give the same command again",
@@ -232,12 +216,3 @@ def _named_errors(path: Path, deed: str) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         advice = _ADVICE.get(code, "earlier rows are untouched; give another --store, or a place that can be written")
         raise StoreError(f"{path} cannot be {deed}: {error}; {advice}") from error
-
-
-def _check_writable(path: Path) -> None:
-    """Refuse with a reason where SQLite only says that it is unable to open the file."""
-    if not path.parent.is_dir():
-        raise StoreError(f"there is no folder {path.parent} for the store {path.name}; make it first")
-    for place in (path, path.parent):
-        if place.exists() and not os.access(place, os.W_OK):
-            raise StoreError(f"{place} cannot be written; give another --store, or change its permissions")

@@ -1,7 +1,6 @@
 """The outcome of a run: totals and means over its episodes, beside the exact optimum."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import gymnasium as gym
@@ -15,67 +14,42 @@ from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact import optimum
 
 
-@dataclass(frozen=True)
-class Summary:
-    """The outcome of a run: the object that `gsp run --json` prints.
-
-    Attributes:
-        env, agent, preset, budget, episodes, seed: what was run; `agent` is "recipe" for a recipe, `budget` a number of
-            simulations, or the limits by name.
-        mean_return: mean undiscounted return of an episode.
-        standard_error: of that mean; None for a single episode.
-        optimum: exact optimum of the environment, or its mean over the layouts played; None where it is not known.
-        decisions, simulations, model_steps: totals.
-        seconds: total wall-clock time of planning, summed over jobs.
-        nodes_per_decision: mean number of nodes added by a decision.
-        recipe: how the agent planned, as the call that makes it.
-    """
-
-    env: str
-    agent: str
-    preset: str | None
-    budget: int | dict[str, int | float]
-    episodes: int
-    seed: int
-    mean_return: float
-    standard_error: float | None
-    optimum: float | None
-    decisions: int
-    simulations: int
-    model_steps: int
-    seconds: float
-    nodes_per_decision: float
-    recipe: str
-
-
-def summarise(cell: Cell, agent: Agent, env: gym.Env[Any, Any], episodes: Sequence[Episode]) -> Summary:
-    """Totals and means over episodes of a cell.
+def summarise(cell: Cell, agent: Agent, env: gym.Env[Any, Any], episodes: Sequence[Episode]) -> dict[str, Any]:
+    """The object that `gsp run --json` prints.
 
     Args:
         cell: what was played.
         agent: an agent that it made.
         env: the environment that this agent is bound to.
         episodes: those that were played, at least one.
+
+    Returns:
+        `env, agent, preset, budget, episodes, seed`: what was run; `agent` is "recipe" for a recipe, `budget` a number
+        of simulations, or the limits by name.
+        `mean_return, standard_error`: of the undiscounted return of an episode; no error for a single one.
+        `optimum`: exact optimum of the environment, or its mean over the layouts played; None where it is not known.
+        `decisions, simulations, model_steps`: totals.
+        `seconds`: total wall-clock time of planning, summed over jobs.
+        `nodes_per_decision`: mean number of nodes added by a decision.
+        `recipe`: how the agent planned, as the call that makes it.
     """
     returns = np.array([episode.total_reward for episode in episodes])
-    decisions = sum(episode.decisions for episode in episodes)
-    return Summary(
-        env=env_id(env),
-        agent=agent.name,
-        preset=cell.preset or None,
-        budget=limits_of(agent.budget),
-        episodes=len(episodes),
-        seed=cell.seed,
-        mean_return=float(returns.mean()),
-        standard_error=standard_error(returns),
-        optimum=known_optimum(env, [episode.optimum for episode in episodes if episode.optimum is not None]),
-        decisions=decisions,
-        simulations=sum(episode.simulations for episode in episodes),
-        model_steps=sum(episode.model_steps for episode in episodes),
-        seconds=sum(episode.seconds for episode in episodes),
-        nodes_per_decision=sum(episode.nodes for episode in episodes) / decisions,
-        recipe=recipe_text(agent),
-    )
+    names = ("decisions", "simulations", "model_steps", "seconds", "nodes")
+    totals = {name: sum(getattr(episode, name) for episode in episodes) for name in names}
+    return {
+        "env": env_id(env),
+        "agent": agent.name,
+        "preset": cell.preset or None,
+        "budget": limits_of(agent.budget),
+        "episodes": len(episodes),
+        "seed": cell.seed,
+        "mean_return": float(returns.mean()),
+        "standard_error": standard_error(returns),
+        "optimum": known_optimum(env, [episode.optimum for episode in episodes if episode.optimum is not None]),
+        "nodes_per_decision": totals.pop("nodes") / totals["decisions"],
+        **totals,
+        "recipe": recipe_text(agent),
+    }
 
 
 def known_optimum(env: gym.Env[Any, Any], of_layouts: Sequence[float] = ()) -> float | None:

@@ -1,11 +1,10 @@
 """The fields of a cell: read from Python, flags, TOML or a store, and written in one canonical form that reads back."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from gymnasium_gsp.agents.seeding import check_seed
 from gymnasium_gsp.agents.values import parse_value
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.search.budget import Budget, as_budget
@@ -35,13 +34,6 @@ def budget_text(given: Any) -> int | str:
     return f"Budget({', '.join(f'{name}={limit!r}' for name, limit in limits.items())})"
 
 
-def algorithm_text(given: Any) -> str:
-    """The name of an algorithm, or a recipe as the call that makes it."""
-    if not isinstance(given, str):
-        raise RecipeError(f"an algorithm is a name, or a recipe as text, not {given!r}")
-    return repr(parse_value(given)) if "(" in given else given
-
-
 def split_values(text: str) -> list[str]:
     """The parts of a text between commas; a call such as FixedHorizon(3) or Sweep(Cautious(0.1)) stays whole.
 
@@ -64,14 +56,14 @@ def options_of(given: Any) -> dict[str, Any]:
     """The options of an algorithm.
 
     Args:
-        given: a mapping of names to values or their texts; texts `name=value`, in a list or with commas between them;
+        given: a mapping of names to values or their texts; a text `name=value, name=value`, or a list of such texts;
             or None.
 
     Raises:
         RecipeError: for a text without a name or a value, a name given twice, or a value that cannot be read.
     """
-    given = given or {}
-    table = given if isinstance(given, Mapping) else _pairs(split_values(given) if isinstance(given, str) else given)
+    given = [given] if isinstance(given, str) and given else given or {}
+    table = given if isinstance(given, Mapping) else _pairs(given, split_values)
     return {name: _option(value) for name, value in table.items()}
 
 
@@ -98,17 +90,17 @@ def arguments_of(given: Any) -> dict[str, Any]:
     """The arguments of an environment.
 
     Args:
-        given: a mapping, a JSON object as text, texts `name=value` where the value is JSON or else a text as it stands,
-            or None.
+        given: a mapping, a JSON object as text, a list of texts `name=value` where the value is JSON or else a text as
+            it stands, a list of one JSON object as text, or None.
 
     Raises:
         RecipeError: for a text without a name or a value, or a name given twice.
     """
-    if isinstance(given, str):
-        given = _json_or_text(given or "{}")
-    given = {} if given is None else given
     if isinstance(given, list | tuple):
-        return {name: _json_or_text(text) for name, text in _pairs(given).items()}
+        if len(given) != 1 or not str(given[0]).startswith("{"):
+            return {name: _json_or_text(text) for name, text in _pairs(given).items()}
+        given = given[0]
+    given = _json_or_text(given) if isinstance(given, str) and given else given or {}
     if not isinstance(given, Mapping):
         raise RecipeError(f"arguments of an environment are a table of names and values, not {given!r}")
     return dict(given)
@@ -127,13 +119,13 @@ def arguments_text(given: Any) -> str:
         raise RecipeError(f"arguments of an environment are written as JSON: {error}") from None
 
 
-def _pairs(texts: Any) -> dict[str, str]:
-    """Names and values from texts `name=value`."""
+def _pairs(texts: Any, split: Callable[[str], list[str]] = lambda text: [text]) -> dict[str, str]:
+    """Names and values from texts `name=value`, or from texts that split into such."""
     if not isinstance(texts, list | tuple):
         raise RecipeError(f"options are a table of names and values, not {texts!r}")
     values: dict[str, str] = {}
-    for text in texts:
-        name, sign, value = str(text).partition("=")
+    for text in (part for given in texts for part in split(str(given))):
+        name, sign, value = text.partition("=")
         name = name.strip()
         if not sign or not name.isidentifier() or not value.strip():
             raise RecipeError(f"a setting is written key=value, not {text!r}")
@@ -148,20 +140,3 @@ def _json_or_text(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
-
-
-def seed_of(given: Any) -> int:
-    """A seed that a store can hold."""
-    seed = check_seed(given)
-    if seed is None:
-        raise RecipeError("a run needs a seed, so that it can be repeated; 0 will do")
-    if seed > LARGEST:
-        raise RecipeError(f"a seed may be at most {LARGEST}, not {seed}")
-    return seed
-
-
-def preset_name(given: Any) -> str:
-    """The name of a preset; "" for none, which is also written `none`."""
-    if given is not None and not isinstance(given, str):
-        raise RecipeError(f"preset is a name, not {given!r}")
-    return "" if given in (None, "none") else given

@@ -8,7 +8,6 @@ was killed is simply begun again: it asks for the same candidates, whose episode
 """
 
 import math
-import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import optuna
 
 from gymnasium_gsp.agents.preset_file import ENDING, Value, preset_text, read_preset
 from gymnasium_gsp.agents.values import parse_value
 from gymnasium_gsp.algorithms.registry import find_algorithm, preset_options
 from gymnasium_gsp.bench.benchmark import Benchmark, UnplayedError, check_origins, compile_all, missing
 from gymnasium_gsp.bench.executors import Workers
-from gymnasium_gsp.bench.files import replace_file
+from gymnasium_gsp.bench.files import check_place, replace_file
 from gymnasium_gsp.bench.grid import Grid, Run, runs_of
 from gymnasium_gsp.bench.provenance import versions
 from gymnasium_gsp.bench.store import Store, StoreError
@@ -70,10 +70,10 @@ def choices_of(algorithm: str, tries: Iterable[str] = ()) -> dict[str, tuple[str
             raise RecipeError(unknown_name(f"option of {algorithm}", name, options))
         if name in choices:
             raise RecipeError(f"{name} is given twice")
-        distinct: dict[str, str] = {}
+        by_value: dict[Any, str] = {}  # 1 and 1.0 are the same
         for value in split_values(values):
-            distinct.setdefault(_spelling(parse_value(value)), value)
-        choices[name] = tuple(distinct.values())
+            by_value.setdefault(parse_value(value), value)
+        choices[name] = tuple(by_value.values())
     choices = choices or {name: values for name, values in GRID.items() if name in options}
     if not choices:
         raise RecipeError(
@@ -81,11 +81,6 @@ def choices_of(algorithm: str, tries: Iterable[str] = ()) -> dict[str, tuple[str
             f"its options are {', '.join(options)}"
         )
     return choices
-
-
-def _spelling(value: Any) -> str:
-    """One text for each value: 1 and 1.0 are the same."""
-    return repr(float(value) if isinstance(value, int) and not isinstance(value, bool) else value)
 
 
 @dataclass(frozen=True)
@@ -111,10 +106,9 @@ class Score:
         """Standard error of the mean; None for a single episode."""
         return standard_error(np.array(self.returns))
 
-    def gain(self, other: "Score") -> tuple[float, float | None]:
-        """Mean difference to another candidate on the same episodes, and its standard error."""
-        differences = np.array(self.returns) - np.array(other.returns)
-        return float(differences.mean()), standard_error(differences)
+    def gain(self, other: "Score") -> "Score":
+        """The differences to another candidate, episode by episode."""
+        return Score(self.candidate, tuple(np.subtract(self.returns, other.returns)))
 
     def __str__(self) -> str:
         error = "" if self.standard_error is None else f" ({self.standard_error:.4f})"
@@ -138,11 +132,6 @@ class Tuning:
     workers: Workers
     modules: Sequence[str] = ()
 
-    @property
-    def episodes(self) -> int:
-        """Number of episodes of a candidate at each budget."""
-        return next(iter(self.grid.episodes.values()))
-
     def runs(self, candidate: Candidate, episodes: int | None = None, seed: int | None = None) -> list[Run]:
         """The runs of a candidate, one a budget.
 
@@ -153,13 +142,10 @@ class Tuning:
         for name in candidate:
             if name in fixed:
                 raise RecipeError(f"{name} is both set and tried; leave one out")
+        options = {**fixed, **options_of(candidate)}
+        episodes, seed = episodes or self.grid.episodes, self.grid.seed if seed is None else seed
         try:
-            grid = self.grid.changed(
-                options={**fixed, **options_of(candidate)},
-                episodes=episodes or self.episodes,
-                seed=self.grid.seed if seed is None else seed,
-            )
-            return runs_of([grid])
+            return runs_of([self.grid.changed(options=options, episodes=episodes, seed=seed)])
         except RecipeError as error:
             raise RecipeError(f"{named(candidate)}: {error}") from None
 
@@ -210,23 +196,19 @@ def search(
         The scores of the candidates that played all their episodes.
 
     Raises:
-        RecipeError: if Optuna is missing, or the algorithm refuses a value, which is seen before anything is played.
+        RecipeError: if the algorithm refuses a value, which is seen before anything is played.
     """
-    try:
-        import optuna
-    except ImportError as error:
-        raise RecipeError("tuning needs Optuna; install with: pip install 'gymnasium-gsp[tune]'") from error
     first = {name: values[0] for name, values in choices.items()}
     for name, values in choices.items():
         for value in values:
             tuning.runs({**first, name: value})
     seed = tuning.grid.seed % 2**32
     scores: dict[str, Score] = {}
-    total = math.prod(map(len, choices.values())) if trials is None else trials
+    total = trials or math.prod(map(len, choices.values()))
 
-    def objective(trial: Any) -> float:
+    def objective(trial: optuna.Trial) -> float:
         candidate = {name: trial.suggest_categorical(name, list(values)) for name, values in choices.items()}
-        outcome = _play(optuna, tuning, trial, candidate)
+        outcome = _play(tuning, trial, candidate)
         watch(trial.number + 1, total, f"{named(candidate)}: {outcome}")
         if isinstance(outcome, str):
             raise optuna.TrialPruned
@@ -236,20 +218,19 @@ def search(
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        sampler: Any = optuna.samplers.TPESampler(seed=seed)
-        if trials is None:
-            sampler = optuna.samplers.GridSampler({name: list(values) for name, values in choices.items()}, seed=seed)
+        grid = {name: list(values) for name, values in choices.items()}
+        sampler = optuna.samplers.TPESampler(seed=seed) if trials else optuna.samplers.GridSampler(grid, seed=seed)
         pruner = optuna.pruners.WilcoxonPruner(p_threshold=_DOUBT)
         study = optuna.create_study(sampler=sampler, pruner=pruner, direction="maximize")
         study.optimize(objective, n_trials=total)
     return list(scores.values())
 
 
-def _play(optuna: Any, tuning: Tuning, trial: Any, candidate: Candidate) -> Score | str:
+def _play(tuning: Tuning, trial: optuna.Trial, candidate: Candidate) -> Score | str:
     """Play a candidate part by part; its score, or the reason why it was given up."""
     reported = 0
     for part in range(1, _PARTS + 1):
-        episodes = max(1, tuning.episodes * part // _PARTS)
+        episodes = max(1, tuning.grid.episodes * part // _PARTS)
         try:
             score = tuning.score(candidate, episodes)
         except StoreError:
@@ -259,8 +240,8 @@ def _play(optuna: Any, tuning: Tuning, trial: Any, candidate: Candidate) -> Scor
         for index in range(reported, episodes):
             trial.report(score.returns[index], index)
         reported = episodes
-        if episodes < tuning.episodes and trial.should_prune():
-            return f"given up at {score.mean:.4g} after {episodes} of {tuning.episodes} episodes a budget"
+        if episodes < tuning.grid.episodes and trial.should_prune():
+            return f"given up at {score.mean:.4g} after {episodes} of {tuning.grid.episodes} episodes a budget"
     return score
 
 
@@ -277,21 +258,16 @@ def ranked(scores: Iterable[Score]) -> list[str]:
 def verdict(scores: Sequence[Score], winner: Score, fresh: Score, defaults: Score) -> list[str]:
     """The best candidates, and what the winner gains on fresh episodes, by which it was not chosen."""
     lines = ranked(scores)
-    gain, error = fresh.gain(defaults)
-    advice = "keep the defaults, or give more --runs"
-    if error is not None and gain > _CLEAR * error:
-        doubt = []
-    elif error is not None and gain < -_CLEAR * error:
-        doubt = [f"that is a loss: the choice was luck; {advice}"]
-    else:
-        doubt = [f"that is no clear gain: the choice may be luck; {advice}"]
+    gain = fresh.gain(defaults)
+    clear = math.inf if gain.standard_error is None else _CLEAR * gain.standard_error
+    kind = "a loss: the choice was luck" if gain.mean < -clear else "no clear gain: the choice may be luck"
     return [
         *lines[:_SHOWN],
         *([f"... and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []),
         f"best: {named(winner.candidate)}",
         f"on fresh episodes: {fresh}; without what was tried: {defaults}",
-        f"gain there, episode by episode: {gain:+.4f}" + ("" if error is None else f" ({error:.4f})"),
-        *doubt,
+        f"gain there, episode by episode: {gain}",
+        *([] if gain.mean > clear else [f"that is {kind}; keep the defaults, or give more --runs"]),
     ]
 
 
@@ -303,11 +279,7 @@ def check_preset(path: Path) -> Path:
     """
     if path.suffix != ENDING:
         raise RecipeError(f"a preset file ends in {ENDING}, not {path.name!r}; give another -o")
-    if not path.parent.is_dir():
-        raise RecipeError(f"there is no folder {path.parent} for {path.name}; make it first, or give another -o")
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise RecipeError(f"the folder {path.parent} cannot be written; give another -o")
-    if path.exists():
+    if check_place(path).exists():
         try:
             read_preset(path)
         except RecipeError as error:
@@ -325,28 +297,18 @@ def write_preset(
     """
     cell = tuning.runs(winner.candidate)[0].cell
     below = preset_options(find_algorithm(cell.algorithm), cell.preset, cell.env) if cell.preset else {}
-    gain, error = fresh.gain(defaults)
-    table: dict[str, Value | None] = {
+    means = {"score": winner, "fresh_score": fresh, "default_score": defaults, "gain": fresh.gain(defaults)}
+    found: dict[str, Value | None] = {
         "command": command,
         "candidates": ranked(scores),
-        "budgets": ", ".join(str(budget) for budgets in tuning.grid.budgets.values() for budget in budgets),
-        "runs": tuning.episodes,
+        "budgets": ", ".join(map(str, tuning.grid.budgets)),
+        "runs": tuning.grid.episodes,
         "seed": tuning.grid.seed,
         "env_options": tuning.grid.env_options,
-        "score": winner.mean,
-        "score_standard_error": winner.standard_error,
-        "fresh_score": fresh.mean,
-        "fresh_score_standard_error": fresh.standard_error,
-        "default_score": defaults.mean,
-        "default_score_standard_error": defaults.standard_error,
-        "gain": gain,
-        "gain_standard_error": error,
+        **{name: score.mean for name, score in means.items()},
+        **{f"{name}_standard_error": score.standard_error for name, score in means.items()},
         "versions": versions(),
     }
-    known = {name: value for name, value in table.items() if value is not None}
-    options = _texts({**below, **options_of(cell.options)})
+    options = {name: repr(value) for name, value in {**below, **options_of(cell.options)}.items()}
+    known = {name: value for name, value in found.items() if value is not None}
     replace_file(path, preset_text(cell.algorithm, cell.env, options, known).encode())
-
-
-def _texts(options: Mapping[str, Any]) -> dict[str, str]:
-    return {name: repr(value) for name, value in options.items()}

@@ -2,20 +2,26 @@
 
 import sys
 
+_EXTRAS = {
+    **dict.fromkeys(("typer", "rich", "pydantic", "loky"), "cli"),
+    **dict.fromkeys(("pandas", "scipy", "matplotlib", "jinja2", "tabulate"), "bench"),
+    **{"optuna": "tune", "distributed": "dask", "pyarrow": "parquet"},
+}
+
 
 def main() -> None:
     """Run the command line.
 
     Raises:
-        SystemExit: with exit code 2 and one sentence if the packages of the command line are missing.
+        SystemExit: with the exit code; 2 and one sentence if a package is missing.
     """
     try:
-        import rich  # noqa: F401 (commands import it late)
-
         from gymnasium_gsp.cli.commands import app
+
+        app(prog_name="gsp")
     except ModuleNotFoundError as error:
-        if error.name not in ("typer", "rich"):
+        package = str(error.name).partition(".")[0]
+        if package not in _EXTRAS:
             raise
-        print(f"gsp: the command line needs {error.name}: pip install 'gymnasium-gsp[cli]'", file=sys.stderr)
+        print(f"gsp: this command needs {package}: pip install 'gymnasium-gsp[{_EXTRAS[package]}]'", file=sys.stderr)
         sys.exit(2)
-    app(prog_name="gsp")

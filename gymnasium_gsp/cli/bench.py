@@ -5,18 +5,10 @@ from typing import Annotated
 
 import typer
 
-from gymnasium_gsp.cli.front import (
-    INTERRUPTED,
-    AlgorithmSettings,
-    EnvironmentSettings,
-    Jobs,
-    Modules,
-    app,
-    leave,
-    one_line_errors,
-)
+from gymnasium_gsp.cli import front
+from gymnasium_gsp.cli.front import app, leave
 
-_NAMES = "NAME,..."
+Names = Annotated[list[str] | None, typer.Option(metavar="NAME,...", help="As `gsp list` shows them, or module:Id.")]
 
 
 @app.command()
@@ -24,87 +16,68 @@ def bench(
     what: Annotated[
         str | None, typer.Argument(metavar="[paper|GRID.toml]", help="The paper's protocol, or a file of grids.")
     ] = None,
-    store: Annotated[Path, typer.Option(help="The file of results; the same command goes on.")] = Path(
-        "results.sqlite"
-    ),
-    envs: Annotated[list[str] | None, typer.Option(metavar=_NAMES, help="Environments; module:Id too.")] = None,
-    agents: Annotated[list[str] | None, typer.Option(metavar=_NAMES, help="Algorithms, as `gsp list` shows.")] = None,
+    store: front.StoreFile = Path("results.sqlite"),
+    envs: Names = None,
+    agents: Names = None,
     budgets: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N,...", help="Simulations per decision, ascending; or limits such as 'Budget(seconds=0.1)'."
-        ),
+        str | None, typer.Option(metavar="N,...", help="Simulations per decision, or limits: 'Budget(seconds=0.1)'.")
     ] = None,
-    episodes: Annotated[
-        list[str] | None, typer.Option(metavar="[AGENT=]M", help="Episodes a cell, for all or for one algorithm.")
-    ] = None,
+    episodes: Annotated[int | None, typer.Option(metavar="M", help="Episodes of each cell; 200 by default.")] = None,
     seed: Annotated[int | None, typer.Option(metavar="S", help="The same seed gives the same numbers.")] = None,
-    preset: Annotated[list[str] | None, typer.Option(metavar="[AGENT=]NAME", help="A set of options, or none.")] = None,
-    settings: AlgorithmSettings = None,
-    env_settings: EnvironmentSettings = None,
+    preset: front.Preset = None,
+    options: front.AlgorithmSettings = None,
+    env_options: front.EnvironmentSettings = None,
     quick: Annotated[bool, typer.Option("--quick", help="With paper: few budgets and episodes, minutes.")] = False,
-    modules: Modules = None,
-    jobs: Jobs = None,
+    modules: front.Modules = None,
+    jobs: front.Jobs = None,
     backend: Annotated[str, typer.Option(help="Who plays: local or dask.")] = "local",
     address: Annotated[str | None, typer.Option(help="Of the Dask scheduler.")] = None,
 ) -> None:
-    """Play a grid of environments, algorithms and budgets into a store; what is there already is not played again."""
-    with one_line_errors():
-        from gymnasium_gsp.bench.benchmark import Benchmark, check_origins, compile_all, missing
-        from gymnasium_gsp.bench.cell import import_modules
-        from gymnasium_gsp.bench.console import progress_shown
-        from gymnasium_gsp.bench.executors import check_workers, start_workers
-        from gymnasium_gsp.bench.grid import by_algorithm, grids_of, runs_of
-        from gymnasium_gsp.bench.store import Store
+    """Play a grid of environments, algorithms and budgets into a store; what is there already is not played again.
 
-        check_workers(backend, jobs, address)
-        import_modules(modules or ())
-        flags = {
-            "envs": envs,
-            "agents": agents,
-            "budgets": budgets,
-            "episodes": by_algorithm("episodes", episodes),
-            "preset": by_algorithm("preset", preset),
-            "seed": seed,
-            "options": settings,
-            "env_options": env_settings,
-        }
-        grids, more_modules = grids_of(what, flags, quick)
-        runs = runs_of(grids)
-        with Store(store) as results:
-            check_origins(runs, results)
-            left = sum(map(len, missing(runs, results)))
-            total = sum(run.episodes for run in runs)
-            print(f"{len(runs)} cells, {total:,} episodes, {total - left:,} of them in {store}", flush=True)
-            if not left:
-                return
-            compile_all(runs)
-            imported = [*(modules or ()), *more_modules]
-            try:
-                with (
-                    start_workers(backend, None if jobs is None else min(jobs, left), address) as workers,
-                    progress_shown(total) as show,
-                ):
-                    Benchmark(
-                        runs,
-                        results,
-                        workers,
-                        imported,
-                        lambda progress: show(progress.done, progress.remaining, str(progress.cell or "")),
-                    ).play()
-            except KeyboardInterrupt:
-                kept = total - sum(map(len, missing(runs, results)))
-                leave(f"interrupted: {kept} of {total} episodes are in {store}; the same command goes on", INTERRUPTED)
+    With `paper` or a file, the other options change the grids that stand there.
+    """
+    from gymnasium_gsp.bench.benchmark import Benchmark, check_origins, compile_all, missing
+    from gymnasium_gsp.bench.cell import import_modules
+    from gymnasium_gsp.bench.console import progress_shown
+    from gymnasium_gsp.bench.executors import check_workers, start_workers
+    from gymnasium_gsp.bench.grid import grids_of, runs_of
+    from gymnasium_gsp.bench.store import Store
+
+    check_workers(backend, jobs, address)
+    import_modules(modules or ())
+    flags = {"envs": envs, "agents": agents, "budgets": budgets, "episodes": episodes, "preset": preset}
+    flags |= {"seed": seed, "options": options, "env_options": env_options}
+    file = grids_of(what, flags, quick)
+    runs = runs_of(file.grid)
+    with Store(store) as results:
+        check_origins(runs, results)
+        left = sum(map(len, missing(runs, results)))
+        total = sum(run.episodes for run in runs)
+        print(f"{len(runs)} cells, {total:,} episodes, {total - left:,} of them in {store}", flush=True)
+        if not left:
+            return
+        compile_all(runs)
+        try:
+            with (
+                start_workers(backend, jobs and min(jobs, left), address) as workers,
+                progress_shown(total, total - left) as show,
+            ):
+                Benchmark(runs, results, workers, [*(modules or ()), *file.modules], show).play()
+        except KeyboardInterrupt:
+            kept = total - sum(map(len, missing(runs, results)))
+            leave(
+                f"interrupted: {kept} of {total} episodes are in {store}; the same command goes on", front.INTERRUPTED
+            )
     print(f"{total:,} episodes are in {store}")
 
 
 @app.command()
 def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write: .csv, or .parquet with pyarrow.")],
-    store: Annotated[Path, typer.Option(help="The file of results.")] = Path("results.sqlite"),
+    store: front.StoreFile = Path("results.sqlite"),
 ) -> None:
     """Write every episode of a store as one row of a CSV or Parquet file."""
-    with one_line_errors():
-        from gymnasium_gsp.bench.store import export
+    from gymnasium_gsp.bench.store import export
 
-        print(f"{export(store, output):,} episodes are in {output}")
+    print(f"{export(store, output):,} episodes are in {output}")

@@ -1,26 +1,27 @@
-"""The front of every command: the application, and errors in one line with an exit code."""
+"""The front of every command: the application, the options that several share, and errors in one line."""
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
+from gymnasium.error import Error
 from typer.core import TyperGroup
 
 from gymnasium_gsp import __version__
 from gymnasium_gsp.errors import PlanningError, RecipeError
 
-USAGE, FAILED, INTERRUPTED = 2, 1, 130
-_EXTRAS = {"pydantic": "cli", "loky": "cli", "pandas": "bench", "scipy": "bench", "optuna": "tune"}
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
 _UsageError: Any = typer.BadParameter.__bases__[0]  # typer has no public name for it
 
 Environment = Annotated[
     str, typer.Argument(metavar="ENV", help="GSP/FrozenLake-v0, FrozenLake for short, or module:Id.")
 ]
 AgentName = Annotated[str, typer.Option(help="An algorithm; `gsp list` shows them.")]
+Preset = Annotated[str | None, typer.Option(help="A named set of options of the algorithm, or a preset FILE.toml.")]
 Jobs = Annotated[int | None, typer.Option(metavar="J", help="Processes; all cores by default.")]
+StoreFile = Annotated[Path, typer.Option(metavar="FILE", help="The file of episodes; the same command goes on.")]
 Modules = Annotated[
     list[str] | None,
     typer.Option("--import", metavar="MODULE", help="A module that registers environments or algorithms of your own."),
@@ -31,32 +32,28 @@ EnvironmentSettings = Annotated[
 ]
 AlgorithmSettings = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="An option of the algorithm, as in --set 'horizon=FixedHorizon(10)'."
-    ),
+    typer.Option("--set", metavar="KEY=VALUE", help="An option of the algorithm: --set 'horizon=FixedHorizon(10)'."),
 ]
 
 
-def complain(message: object) -> None:
-    """Print an error in one line on standard error."""
+def leave(message: object, code: int) -> NoReturn:
+    """End the command with an exit code and one line on standard error."""
     print("gsp:", " ".join(str(message).split()), file=sys.stderr)
-
-
-def leave(message: object, code: int = USAGE) -> NoReturn:
-    """Print an error and end the command with an exit code."""
-    complain(message)
-    raise typer.Exit(code)
+    sys.exit(code)
 
 
 class _Group(TyperGroup):
-    """Commands whose usage errors are one line, like all other errors."""
+    """Commands that end every error with one line and an exit code."""
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         try:
             code = super().main(*args, **{**extra, "standalone_mode": False})
         except _UsageError as error:
-            complain(error.format_message())
-            code = USAGE
+            leave(error.format_message(), USAGE)
+        except (RecipeError, Error) as error:
+            leave(error, USAGE)
+        except PlanningError as error:
+            leave(error, FAILED)
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -82,20 +79,3 @@ def gsp(
         sys.path.append(here)
     if context.invoked_subcommand is None:
         print(context.get_help())
-
-
-@contextmanager
-def one_line_errors() -> Iterator[None]:
-    """Turn the library's errors, and a package that is missing, into one line and an exit code."""
-    from gymnasium.error import Error
-
-    try:
-        yield
-    except (RecipeError, Error) as error:
-        leave(error)
-    except PlanningError as error:
-        leave(error, FAILED)
-    except ModuleNotFoundError as error:
-        if error.name not in _EXTRAS:
-            raise
-        leave(f"this command needs {error.name}: pip install 'gymnasium-gsp[{_EXTRAS[error.name]}]'")

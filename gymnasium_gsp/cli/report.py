@@ -5,46 +5,35 @@ from typing import Annotated
 
 import typer
 
-from gymnasium_gsp.cli.front import FAILED, Modules, app, one_line_errors
+from gymnasium_gsp.cli import front
+from gymnasium_gsp.cli.front import app
 
 
 @app.command()
 def report(
-    store: Annotated[Path, typer.Option(metavar="FILE", help="The episodes that `gsp bench` has played.")] = Path(
-        "results.sqlite"
-    ),
+    store: front.StoreFile = Path("results.sqlite"),
     output: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="PATH",
-            help="report.html, the default: one page with everything. x.md: a document with a figure beside it; one "
-            "that is there keeps what stands outside its markers <!-- NAME --> and <!-- /NAME -->. x.csv: every cell "
-            "at full precision. x.tex: tables for LaTeX. x.svg, x.pdf, x.png: return against budget. A folder: all of "
-            "them. Can be given several times.",
-        ),
+        list[Path] | None, typer.Option("--output", "-o", metavar="PATH", help="Can be given several times.")
     ] = None,
     reference: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="The planner that the others are compared with; by default the winner."),
     ] = None,
-    modules: Modules = None,
+    modules: front.Modules = None,
 ) -> None:
     """Write the benchmark's tables and figures: who wins, by how much and how sure, beside the exact optimum.
 
+    The name of an output says what it becomes.  report.html, the default: one page with everything.  x.md: a document
+    with a figure beside it; one that is there keeps what stands outside its markers <!-- NAME --> and <!-- /NAME -->.
+    x.csv: every cell at full precision.  x.tex: tables for LaTeX.  x.svg, x.pdf, x.png: return against budget.  A
+    folder: all of them.
+
     Ends with exit code 1, all written, if a mean lies significantly above the optimum: such a planner sees the future.
     """
-    with one_line_errors():
-        from gymnasium_gsp.bench.report.output import check_extras, check_output
+    from gymnasium_gsp.bench.cell import import_modules
+    from gymnasium_gsp.bench.report.writing import write_report
+    from gymnasium_gsp.bench.store import read
 
-        check_extras()
-        outputs = [check_output(place) for place in output or [Path("report.html")]]
-        from gymnasium_gsp.bench.cell import import_modules
-        from gymnasium_gsp.bench.report.writing import write_report
-        from gymnasium_gsp.bench.store import read
-
-        import_modules(modules or ())
-        alarms = write_report(read(store), outputs, reference, print)
-    if alarms:
-        raise typer.Exit(FAILED)
+    import_modules(modules or ())
+    if write_report(read(store), output or [Path("report.html")], reference, print):
+        raise typer.Exit(front.FAILED)

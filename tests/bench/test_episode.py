@@ -1,4 +1,5 @@
 import dataclasses
+from types import SimpleNamespace
 
 import gymnasium as gym
 import numpy as np
@@ -22,7 +23,7 @@ def numbers(episodes):
 
 def summary_of(cell, episodes=4):
     env = cell.make_env()
-    return summarise(cell, cell.make_agent(env), env, list(play(cell, episodes)))
+    return SimpleNamespace(**summarise(cell, cell.make_agent(env), env, list(play(cell, episodes))))
 
 
 def test_numbers_do_not_depend_on_the_number_of_jobs():
@@ -62,7 +63,7 @@ def test_totals_and_means_of_a_summary():
     cell = small(preset="paper")
     episodes = list(play(cell, 4))
     env = cell.make_env()
-    summary = summarise(cell, cell.make_agent(env), env, episodes)
+    summary = SimpleNamespace(**summarise(cell, cell.make_agent(env), env, episodes))
     returns = [episode.total_reward for episode in episodes]
     assert summary.mean_return == pytest.approx(np.mean(returns))
     assert summary.standard_error == pytest.approx(np.std(returns, ddof=1) / 2.0)

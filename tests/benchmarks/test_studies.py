@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.searches import FreshSearch
 from benchmarks.study import bias, convergence, overhead, sharing
+from benchmarks.study.overhead import published_costs
 from benchmarks.study.random_processes import random_process
 from benchmarks.study.slopes import fitted_slopes, slope_interval, student_interval
 from benchmarks.study.trajectories import clear, read, recorded
@@ -170,3 +171,9 @@ def test_overhead_counts_repeat_and_stand_beside_the_published():
     assert first[first["n"] == 8]["published_ms"].isna().all()
     graph = first[(first["algorithm"] == "gs-power-uct") & (first["preset"] == "paper") & (first["n"] == 16)].iloc[0]
     assert graph["new_nodes"] < graph["stored"]
+
+
+def test_the_published_overhead_is_whole():
+    costs = published_costs()
+    assert len(costs) == 45
+    assert costs["FourRooms", "power-uct", 16] == {"ms_per_decision": 0.0146, "expanded_nodes": 17.0}

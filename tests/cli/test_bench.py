@@ -94,16 +94,16 @@ def test_results_of_another_version_or_recipe_are_refused(tmp_path, monkeypatch)
     changed = dataclasses.replace(ALGORITHMS["uct"], recipe=lambda **slots: ALGORITHMS["gs-power-uct"].recipe(**slots))
     with monkeypatch.context() as patch:
         patch.setitem(ALGORITHMS, "uct", changed)
-        assert "another recipe" in said(gsp(*one, "--episodes", 5))
+        assert "episodes of the recipe" in said(gsp(*one, "--episodes", 5))
     assert path.read_bytes() == before
 
 
 def test_bad_input_is_one_line_and_makes_no_file(tmp_path):
     path = tmp_path / "results.sqlite"
     for words, arguments in {
-        "unknown algorithm 'utc'. Did you mean 'uct'?": ["paper", "--agents", "utc"],
-        "The nearest benchmark is GSP/FrozenLake-v0.": ["paper", "--envs", "FrozenLak"],
-        "ascending order": ["paper", "--budgets", "64,16"],
+        "unknown algorithm of paper 'utc'. Did you mean 'uct'?": ["paper", "--agents", "utc"],
+        "The benchmarks are GSP/FrozenLake-v0, ": ["paper", "--envs", "FrozenLak"],
+        "budget: simulations must be": ["paper", "--budgets", "64,0"],
         "unknown backend 'dsk'. Did you mean 'dask'?": [*GRID, "--backend", "dsk"],
         "jobs must be a whole number": [*GRID, "--jobs", "0"],
         "unknown option of uct 'discont'. Did you mean 'discount'?": [*GRID, "--set", "discont=1"],

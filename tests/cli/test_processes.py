@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from gymnasium_gsp.bench.store import Store
+
 ROOT = Path(__file__).parents[2]
+BENCH = ["bench", "--envs", "FrozenLake", "--agents", "uct", "--budgets", "2"]
 SMALL = ["run", "FrozenLake", "--budget", "8", "--episodes", "3", "--seed", "1"]
 
 
@@ -41,6 +44,12 @@ def test_help_loads_nothing_heavy():
         ("typer", ["list"], 2, "pip install 'gymnasium-gsp[cli]'"),
         ("rich", ["list"], 2, "pip install 'gymnasium-gsp[cli]'"),
         ("pandas", ["export", "-o", "x.csv"], 2, "this command needs pandas: pip install 'gymnasium-gsp[bench]'"),
+        ("matplotlib", ["report"], 2, "this command needs matplotlib: pip install 'gymnasium-gsp[bench]'"),
+        ("tabulate", ["report"], 2, "this command needs tabulate: pip install 'gymnasium-gsp[bench]'"),
+        ("optuna", ["tune", "FourRooms"], 2, "this command needs optuna: pip install 'gymnasium-gsp[tune]'"),
+        ("distributed", [*BENCH, "--backend", "dask"], 2, "needs distributed: pip install 'gymnasium-gsp[dask]'"),
+        ("loky", [*BENCH, "--jobs", "2"], 2, "this command needs loky: pip install 'gymnasium-gsp[cli]'"),
+        ("pyarrow", ["export", "-o", "x.parquet"], 2, "needs pyarrow: pip install 'gymnasium-gsp[parquet]'"),
         ("pandas,scipy,loky,optuna", SMALL, 0, ""),
         ("pandas,scipy,loky,optuna", ["list"], 0, ""),
         ("pandas,scipy,loky,optuna", ["check", "FrozenLake"], 0, ""),
@@ -48,7 +57,7 @@ def test_help_loads_nothing_heavy():
 )
 def test_without_an_extra_the_command_says_what_to_install(tmp_path, absent, command, code, words):
     """`gsp list`, `gsp run` and `gsp check` need the extra cli alone."""
-    (tmp_path / "results.sqlite").touch()
+    Store(tmp_path / "results.sqlite").close()
     script = (
         f"import sys\nsys.modules.update(dict.fromkeys({absent.split(',')!r}))\n"
         f"sys.argv = ['gsp', *{command!r}]\nfrom gymnasium_gsp.cli import main\nmain()"
@@ -59,7 +68,8 @@ def test_without_an_extra_the_command_says_what_to_install(tmp_path, absent, com
     )
     assert answer.returncode == code, answer.stderr
     if words:
-        (line,) = answer.stderr.splitlines()
+        line = answer.stderr.splitlines()[-1]
+        assert "Traceback" not in answer.stderr
         assert line.startswith("gsp: ")
         assert words in line
 

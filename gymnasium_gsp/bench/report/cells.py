@@ -1,7 +1,7 @@
 """From episodes to cells: one planner in one environment at one budget, beside the published figure and the optimum."""
 
-import json
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import Any
 
 import gymnasium as gym
@@ -10,12 +10,12 @@ import pandas as pd
 from scipy import stats
 
 from gymnasium_gsp.algorithms.registry import ALGORITHMS
-from gymnasium_gsp.bench.published import published_costs, published_rewards
+from gymnasium_gsp.bench.cell import Cell
+from gymnasium_gsp.bench.published import published_rewards
 from gymnasium_gsp.bench.report.judgement import above_optimum, difference, verdict
-from gymnasium_gsp.bench.summary import standard_error
+from gymnasium_gsp.bench.summary import known_optimum, standard_error
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.exact import optimum
 
 CONFIDENCE = 0.95
 CELL = ["environment", "planner", "budget"]
@@ -56,13 +56,9 @@ def label_episodes(rows: pd.DataFrame) -> pd.DataFrame:
     episodes["finite"] = np.isfinite(episodes.total_reward)
     layouts = pd.to_numeric(rows.optimum)
     episodes["draws_layouts"] = layouts.notna().groupby(episodes.environment, observed=True).transform("any")
-    known = {
-        (env, arguments): known_optimum(env, arguments)
-        for env, arguments in set(zip(rows.env, rows.env_options, strict=True))
-    }
-    of_environment = pd.Series(
-        [known[key] for key in zip(rows.env, rows.env_options, strict=True)], rows.index, dtype=float
-    )
+    keys = list(zip(rows.env, rows.env_options, strict=True))
+    known = {key: _optimum_of(*key) for key in set(keys)}
+    of_environment = pd.Series([known[key] for key in keys], rows.index, dtype=float)
     episodes["best"] = layouts.where(episodes.draws_layouts, of_environment)
     return episodes
 
@@ -70,12 +66,9 @@ def label_episodes(rows: pd.DataFrame) -> pd.DataFrame:
 def _categories(
     rows: pd.DataFrame, keys: Sequence[str], label: Callable[..., str], order: Callable[..., tuple[Any, ...]]
 ) -> pd.Categorical:
-    """One text for each combination of keys, in order; combinations that read alike are numbered."""
+    """One text for each combination of keys, in order."""
     values = list(zip(*(rows[key] for key in keys), strict=True))
-    labels: dict[tuple[Any, ...], str] = {}
-    for value in sorted(set(values), key=lambda value: order(*value)):
-        alike = sum(label(*other) == label(*value) for other in labels)
-        labels[value] = f"{label(*value)} #{alike + 1}" if alike else label(*value)
+    labels = {value: label(*value) for value in sorted(set(values), key=lambda value: order(*value))}
     return pd.Categorical([labels[value] for value in values], list(labels.values()), ordered=True)
 
 
@@ -94,27 +87,16 @@ def _budget_order(budget: int | str) -> tuple[Any, ...]:
     return (1, 0, budget) if isinstance(budget, str) else (0, budget, "")
 
 
-def known_optimum(env_id: str, arguments: str) -> float | None:
-    """The exact optimum of a registered environment; None where it is not known.
-
-    A module that only the store names is not imported.
-
-    Args:
-        env_id: as it is registered.
-        arguments: of `gymnasium.make`, as JSON; "" for none.
-    """
-    if env_id not in gym.registry:
+def _optimum_of(env: str, arguments: str) -> float | None:
+    """The exact optimum of a registered environment; a module that only the store names is not imported."""
+    if env not in gym.registry:
         return None
     try:
-        env = gym.make(env_id, **json.loads(arguments or "{}"))
-    except Exception:  # a constructor may raise anything; the returns can be reported without the optimum
-        return None
-    try:
-        return optimum(env)
+        live = Cell(env=env, env_options=arguments).make_env()
     except RecipeError:
         return None
-    finally:
-        env.close()
+    with closing(live):
+        return known_optimum(live)
 
 
 def measure(episodes: pd.DataFrame) -> pd.DataFrame:
@@ -159,8 +141,8 @@ def _measure_cell(group: pd.DataFrame, floor: float) -> dict[str, Any]:
     level = float(best.mean()) if known else np.nan
     decisions = max(int(played.decisions.sum()), 1)
     name = "" if key.env_options else SHORT_NAMES.get(key.env, "")
-    published = published_rewards().get((name, key.algorithm, key.simulations))
-    cost = published_costs().get((name, key.algorithm, key.simulations))
+    in_paper = name, key.algorithm, key.simulations
+    published = published_rewards().get(in_paper)
     judged = published if (key.preset, key.options) == (PAPER_PRESET, "") else None
     z = difference(returns, judged) if judged else None
     return {
@@ -169,7 +151,6 @@ def _measure_cell(group: pd.DataFrame, floor: float) -> dict[str, Any]:
         "episodes": len(returns),
         "failed": len(group) - len(returns),
         "optimum": level,
-        "optimum_of": "layouts played" if key.draws_layouts else "environment",
         "percent_of_optimum": 100.0 * mean / level if known and level > 0.0 else np.nan,
         "above_optimum": known and above_optimum(returns - best, floor),
         "published_mean": published.mean if published else np.nan,
@@ -178,14 +159,7 @@ def _measure_cell(group: pd.DataFrame, floor: float) -> dict[str, Any]:
         "verdict": verdict(z) if judged else "",
         "ms_per_decision": 1e3 * played.seconds.sum() / decisions if len(returns) else np.nan,
         "nodes_per_decision": played.nodes.sum() / decisions if len(returns) else np.nan,
-        "published_ms_per_decision": cost.ms_per_decision if cost else np.nan,
-        "published_nodes_per_decision": cost.nodes_per_decision if cost else np.nan,
-        "simulations": key.simulations,
-        "environment_id": key.env,
-        "environment_arguments": key.env_options,
-        "algorithm": key.algorithm,
-        "preset": key.preset,
-        "options": key.options,
+        **key[["simulations", "env", "env_options", "algorithm", "preset", "options", "draws_layouts"]],
     }
 
 

@@ -9,7 +9,6 @@ from scipy import stats
 
 from gymnasium_gsp.bench.report.cells import CONFIDENCE, names_of
 from gymnasium_gsp.bench.report.judgement import FEW, FEWEST
-from gymnasium_gsp.bench.report.text import listed
 
 RESAMPLES = 2000
 SEED = 0  # of the bootstrap, so that a report is the same each time it is written
@@ -29,9 +28,6 @@ def bootstrap_interval(*samples: np.ndarray) -> tuple[float, float] | None:
     """
     if min(map(len, samples)) < FEWEST:
         return None
-    if all(np.ptp(sample) == 0.0 for sample in samples):
-        mean = float(np.mean([sample[0] for sample in samples]))
-        return mean, mean
 
     def mean_of_means(*resampled: np.ndarray, axis: int) -> np.ndarray:
         return np.mean([sample.mean(axis=axis) for sample in resampled], axis=0)
@@ -132,7 +128,7 @@ def scores(cells: pd.DataFrame) -> pd.DataFrame:
             score = (group.mean_return / group.optimum).mean()
             error = math.hypot(*(group.standard_error / group.optimum)) / len(group)
             published = (group.published_mean / group.optimum).mean(skipna=False)
-        scored.append((planner, budget, group.simulations.iloc[0], score, error, published, listed(missing)))
+        scored.append((planner, budget, group.simulations.iloc[0], score, error, published, ", ".join(missing)))
     columns = ["planner", "budget", "simulations", "score", "standard_error", "published", "not_played"]
     kinds = {"planner": cells.planner.dtype, "budget": cells.budget.dtype, "simulations": "Int64"}
     return pd.DataFrame(scored, columns=columns).astype(kinds)

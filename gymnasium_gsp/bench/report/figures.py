@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ import matplotlib as mpl
 import matplotlib.style
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
@@ -42,8 +42,8 @@ class Panel:
     Attributes:
         title: what is played.
         label: of the upright axis.
-        points: `planner, simulations, mean, half, published, episodes`, one row a cell; `half` is half the interval at
-            95 %.
+        points: `planner, simulations, mean, half, published`, one row a cell; `half` is half the interval at 95 %,
+            missing where few episodes would make it wider than the panel.
         optimum: a dashed line; NaN for none.
     """
 
@@ -73,39 +73,33 @@ def panels_of(cells: pd.DataFrame, scores: pd.DataFrame) -> list[Panel]:
         columns={"mean_return": "mean", "interval_half_width": "half", "published_mean": "published"}
     )
     returns = returns[returns.simulations.notna() & returns["mean"].notna()]
+    returns["half"] = returns.half.where(returns.episodes >= FEWEST)
     groups = [(name, "mean return", returns[returns.environment == name]) for name in names_of(returns.environment)]
     known = scores[scores.simulations.notna() & scores.score.notna()]
     if len(known):
-        of_score = known.assign(mean=known.score, half=NORMAL * known.standard_error, optimum=1.0, episodes=0)
+        of_score = known.assign(mean=known.score, half=NORMAL * known.standard_error, optimum=1.0)
         groups.insert(0, ("Normalised score", "mean of return / optimum", of_score))
     return [Panel(title, label, points, float(points.optimum.mean())) for title, label, points in groups]
 
 
 def places_of(algorithms: Mapping[str, str]) -> dict[str, int]:
-    """The number of each planner's colour: the published algorithms have their own, the others take what is free.
+    """The number of each planner's colour: each published algorithm has its own, the others follow.
 
     Args:
         algorithms: by planner, in the order of the tables.
     """
     places: dict[str, int] = {}
+    others = count(len(PAPER_ALGORITHMS))
     for planner, algorithm in algorithms.items():
-        if algorithm in PAPER_ALGORITHMS and PAPER_ALGORITHMS.index(algorithm) not in places.values():
-            places[planner] = PAPER_ALGORITHMS.index(algorithm)
-    free = (place for place in range(len(algorithms) + len(PAPER_ALGORITHMS)) if place not in set(places.values()))
-    return {planner: places[planner] if planner in places else next(free) for planner in algorithms}
+        own = [place for place, name in enumerate(PAPER_ALGORITHMS) if name == algorithm]
+        places[planner] = own[0] if own and own[0] not in places.values() else next(others)
+    return places
 
 
 def look(place: int) -> dict[str, Any]:
     """Colour, marker and dashes of the planner at a place, as arguments for matplotlib."""
     number, dashes = place % len(COLOURS), place // len(COLOURS) % len(DASHES)
     return {"color": COLOURS[number], "marker": MARKERS[number], "linestyle": DASHES[dashes], "markersize": 4.5}
-
-
-def blank_figure(width: float, height: float) -> Figure:
-    """A figure without a window, its size in inches."""
-    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=0.1))
-    FigureCanvasSVG(figure)
-    return figure
 
 
 def draw(
@@ -133,7 +127,8 @@ def draw(
             handles.append(Line2D([], [], color=INK, **OPTIMUM))
         longest = max(len(str(handle.get_label())) for handle in handles)
         columns = min(len(handles), max(1, int(width * LETTERS_PER_INCH) // (longest + 8)))
-        figure = blank_figure(width, HEIGHTS[across] * down + 0.3 + 0.2 * -(-len(handles) // columns))
+        height = HEIGHTS[across] * down + 0.3 + 0.2 * -(-len(handles) // columns)
+        figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=0.1))
         for number, panel in enumerate(panels):
             _draw_panel(figure.add_subplot(down, across, number + 1), panel, places, list(publishers.values()))
         figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
@@ -168,18 +163,10 @@ def _draw_panel(axes: Axes, panel: Panel, places: Mapping[str, int], publishers:
         axes.set_xscale("log", base=2)
     axes.set_xticks(budgets, [str(budget) for budget in budgets])
     axes.minorticks_off()
-    axes.set(ylim=_limits(panel), ylabel=panel.label, xlabel="simulations per decision")
+    axes.set(ylabel=panel.label, xlabel="simulations per decision")
+    if panel.points["mean"].min() >= 0.0:
+        axes.set_ylim(bottom=0.0)
     axes.set_title(_shortened(panel.title, 32))
-
-
-def _limits(panel: Panel) -> tuple[float, float]:
-    """All means, published figures and the optimum, from 0 on where none is negative; bands of few may reach beyond."""
-    mean, half = panel.points["mean"], panel.points.half.where(panel.points.episodes >= FEWEST).fillna(0.0)
-    levels = pd.concat([mean, panel.points.published, pd.Series([panel.optimum])])
-    low = 0.0 if levels.min() >= 0.0 else min(levels.min(), (mean - half).min())
-    high = max(levels.max(), (mean + half).max())
-    margin = 0.05 * (high - low) or 0.5
-    return (low if low == 0.0 else low - margin), high + margin
 
 
 def _shortened(words: str, most: int) -> str:

@@ -1,6 +1,5 @@
 """The winner in one sentence: who, by how much, and how sure."""
 
-import numpy as np
 import pandas as pd
 
 from gymnasium_gsp.bench.report.cells import names_of
@@ -11,10 +10,10 @@ from gymnasium_gsp.bench.report.comparison import (
     scored_environments,
     scores,
 )
-from gymnasium_gsp.bench.report.text import listed, number
+from gymnasium_gsp.bench.report.text import number
 
 
-def headline(episodes: pd.DataFrame, cells: pd.DataFrame, won: pd.DataFrame) -> tuple[str | None, str, str]:
+def headline(episodes: pd.DataFrame, cells: pd.DataFrame) -> tuple[str | None, str, str]:
     """Compare the best two planners at the largest budget at which two can be compared as a whole.
 
     In one environment the mean return decides, in several the mean of return / optimum.
@@ -22,45 +21,32 @@ def headline(episodes: pd.DataFrame, cells: pd.DataFrame, won: pd.DataFrame) -> 
     Args:
         episodes: the value of `cells.label_episodes`.
         cells: the value of `cells.measure`.
-        won: the value of `comparison.winners`.
 
     Returns:
         The planner with the highest figure, None if there is none; a sentence; and another on what it leaves out, ""
         for nothing.
     """
-    environments, _ = scored_environments(cells)
     one = cells.environment.nunique() == 1
-    if one:
-        environments = names_of(cells.environment)
-        levels = cells.assign(level=cells.mean_return)
-    else:
-        levels = scores(cells).assign(level=lambda scored: 100.0 * scored.score)
+    environments = names_of(cells.environment) if one else scored_environments(cells)[0]
+    levels = cells.assign(level=cells.mean_return) if one else scores(cells).assign(level=lambda s: 100.0 * s.score)
     levels = levels.dropna(subset="level")
     if levels.empty or not (one or len(environments) > 1):
-        return None, _without_winner(len(environments), won), ""
+        why = "no planner played every environment at one budget"
+        if len(environments) < 2:
+            why = "fewer than two environments have a known optimum above 0 to compare by"
+        return None, f"No overall winner: {why}.", ""
     counts = levels.groupby("budget", observed=True).size()
     budget = counts[counts >= min(2, counts.max())].index[-1]
     ranking = levels[levels.budget == budget].sort_values("level", ascending=False, kind="stable")
     first = ranking.planner.iloc[0]
     of_first = cells[(cells.planner == first) & (cells.budget == budget)].set_index("environment")
-    doubt = (
-        " Do not trust it: a mean of this planner lies above the exact optimum." if of_first.above_optimum.any() else ""
-    )
+    doubt = " Do not trust it: a mean of this planner lies above the optimum." * bool(of_first.above_optimum.any())
     absent = [name for name in names_of(cells.planner) if name not in set(ranking.planner)]
-    left_out = f"Not compared, because it has not played everything there: {listed(absent)}." if absent else ""
+    left_out = f"Not compared, because it has not played everything there: {', '.join(absent)}." if absent else ""
     scales = {name: 1.0 if one else 100.0 / of_first.optimum[name] for name in environments}
     here = episodes[episodes.finite & (episodes.budget == budget)]
     place = (f" in {environments[0]}" if one else "") + _budget_words(budget)
     return first, _sentence(ranking, place, here, scales) + doubt, left_out
-
-
-def _without_winner(environments: int, won: pd.DataFrame) -> str:
-    why = "no planner played every environment at one budget"
-    if environments < 2:
-        why = "fewer than two environments have a known optimum above 0 to compare by"
-    clear = won.planner[won.clear.eq(True)].value_counts()
-    wins = listed(f"{planner} {count}" for planner, count in clear.items() if count)
-    return f"No overall winner: {why}. Clear wins, of {len(won)} cells compared: {wins or 'none'}."
 
 
 def _sentence(ranking: pd.DataFrame, place: str, episodes: pd.DataFrame, scales: dict[str, float]) -> str:
@@ -80,23 +66,21 @@ def _sentence(ranking: pd.DataFrame, place: str, episodes: pd.DataFrame, scales:
     if len(ranking) == 1:
         return f"{first} reaches {reached}{place}; there is nothing to compare it with."
     second = ranking.planner.iloc[1]
-    lead = f"{number(level - ranking.level.iloc[1], digits)}{unit} above {second}, the second best"
     samples = []
     for environment, scale in scales.items():
         returns = returns_by_planner(episodes[episodes.environment == environment])
         samples.append(scale * (returns[first] - returns[second]).dropna().to_numpy())
     counts = [len(sample) for sample in samples]
-    shared = f"{min(counts)} to {max(counts)}" if len(set(counts)) > 1 else str(counts[0])
-    shared = f"the same {shared} episodes{' in each environment' if len(counts) > 1 else ''}"
+    shared = "the same " + " to ".join(map(str, sorted({min(counts), max(counts)}))) + " episodes"
+    lead = f"{number(level - ranking.level.iloc[1], digits)}{unit} above {second}, the second best"
     interval = bootstrap_interval(*samples)
     if interval is None:
         return f"No clear winner{place}: {first} reaches {reached}, {lead}, but on {shared}, too few for an interval."
-    low, high = interval
-    sure = f"95 % interval of the difference {number(low, digits, '+')} to {number(high, digits, '+')}, on {shared}"
-    if is_clear(low, high, sum(counts)) and low > 0.0:
-        lead = f"{number(float(np.mean([sample.mean() for sample in samples])), digits)}{unit} above {second}"
-        return f"{first} wins{place}: it reaches {reached}, {lead}, the second best ({sure})."
-    doubt = "on few episodes" if low > 0.0 else "which chance can explain"
+    low, high = (number(end, digits, "+") for end in interval)
+    sure = f"95 % interval of the difference {low} to {high}, on {shared}{' in each' * (len(counts) > 1)}"
+    if is_clear(*interval, sum(counts)) and interval[0] > 0.0:
+        return f"{first} wins{place}: it reaches {reached}, {lead} ({sure})."
+    doubt = "on few episodes" if interval[0] > 0.0 else "which chance can explain"
     return f"No clear winner{place}: {first} reaches {reached}, {lead}, {doubt} ({sure})."
 
 

@@ -5,14 +5,13 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup, escape
 
-from gymnasium_gsp.bench.report.contents import Report, Section
+from gymnasium_gsp.bench.report.contents import Report
 from gymnasium_gsp.bench.report.figures import COLOURS, draw, inline_svg, places_of
 from gymnasium_gsp.bench.report.text import ABOVE, BREAK, DOWN, FAILED, NOT_PLAYED, UP
 
 FOLDER = Path(__file__).parent
 STYLE = FOLDER / "page.css"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-HALF, PADDING, SHORT = 90, 3, 20  # letters in half a page's width and between two columns; rows of a short table
 FIGURES = {"wide": (13.4, 3), "middle": (8.4, 2), "narrow": (4.4, 1)}  # width in inches, panels beside each other
 
 
@@ -25,7 +24,8 @@ def page(report: Report) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {"marked": _marked, "kind": _kind, "width": _width}
+    templates.filters["marked"] = _marked
+    templates.globals |= {"ABOVE": ABOVE, "FAILED": FAILED, "NOT_PLAYED": NOT_PLAYED}
     figures = {}
     for name, (width, most) in FIGURES.items() if report.panels else ():
         svg = draw(report.panels, report.algorithms, "svg", width, most, ground="none").decode()
@@ -40,18 +40,3 @@ def _marked(words: str) -> Markup:
     for mark, name in ((UP, "better"), (DOWN, "worse")):
         first = first.replace(mark, f'<span class="{name}" role="img" aria-label="{name}">{mark}</span>')
     return Markup(f"{first}<br><small>{rest}</small>" if broken else first)
-
-
-def _width(section: Section) -> str:
-    """The class of a section: half the page for a single table that is narrow and short."""
-    if len(section.tables) != 1:
-        return "full"
-    frame = section.tables[0].frame
-    longest = [max(len(line) for text in (name, *texts) for line in text.split(BREAK)) for name, texts in frame.items()]
-    return "half" if sum(longest) + PADDING * len(longest) <= HALF and len(frame) <= SHORT else "full"
-
-
-def _kind(words: str) -> str:
-    """The class of a cell: an alarm, a failure, a gap, or nothing."""
-    classes = {"alarm": ABOVE in words, "failed": FAILED in words, "gap": words == NOT_PLAYED}
-    return " ".join(name for name, holds in classes.items() if holds)

@@ -12,17 +12,6 @@ from gymnasium_gsp.bench.report.judgement import BETTER, NOT_REPRODUCED, REPRODU
 from gymnasium_gsp.bench.report.text import ABOVE, BREAK, DOWN, FAILED, NOT_PLAYED, PLUS_MINUS, UP, number
 
 MARKS = {BETTER: UP, NOT_REPRODUCED: DOWN}
-_CELL_COLUMNS = {  # headings and decimals
-    "mean_return": ("mean return", 3),
-    "standard_error": ("standard error", 3),
-    "optimum": ("optimum", 3),
-    "percent_of_optimum": ("% of optimum", 1),
-    "published_mean": ("published", 3),
-    "published_standard_error": ("its standard error", 3),
-    "z": ("z", 1),
-    "episodes": ("episodes", 0),
-    "failed": (FAILED, 0),
-}
 
 
 @dataclass(frozen=True)
@@ -34,7 +23,6 @@ class Table:
         title: its subject.
         frame: texts, under the headings that people read.
         headers: how many leading columns name the row.
-        notes: what a reader must know, each a sentence or two.
         words: columns of words, aligned to the left; all others behind the headers hold numbers.
     """
 
@@ -42,7 +30,6 @@ class Table:
     title: str
     frame: pd.DataFrame
     headers: int = 1
-    notes: Sequence[str] = ()
     words: Sequence[str] = ()
 
     @property
@@ -104,12 +91,7 @@ def score_table(scores: pd.DataFrame) -> Table:
         "ours": _by_budget(known, ["planner"], lambda s: _mean_and_error(s.score, s.standard_error), NOT_PLAYED),
         "published": _by_budget(known, ["planner"], lambda s: number(s.published)),
     }
-    missing = scores[scores.not_played != ""].groupby(["planner", "not_played"], observed=True).budget.agg(", ".join)
-    notes = [
-        f"No score for {planner} at {budgets}: it has not played {environments} there."
-        for (planner, environments), budgets in missing.items()
-    ]
-    return Table("score", "Normalised score by simulations per decision", _stacked(grids), 2, notes)
+    return Table("score", "Normalised score by simulations per decision", _stacked(grids), 2)
 
 
 def _interval(pair: Any, digits: int = 3) -> str:
@@ -143,21 +125,16 @@ def paired_table(pairs: pd.DataFrame, reference: str) -> Table:
 
 
 def cost_table(cells: pd.DataFrame, title: str, name: str, digits: int) -> Table:
-    """Time or nodes per decision by budgets, the published figure in brackets.
+    """Time or nodes per decision by budgets.
 
     Args:
         cells: the value of `cells.measure`.
         title: of the table.
-        name: a column of the cells; "published_" and the name is that of the published figure.
+        name: a column of the cells.
         digits: decimals.
     """
-
-    def text(cell: Any) -> str:
-        published = number(getattr(cell, f"published_{name}"), digits)
-        ours = number(getattr(cell, name), digits) or FAILED
-        return f"{ours} ({published})" if published else ours
-
-    frame = _by_budget(cells, ["environment", "planner"], text, NOT_PLAYED)
+    row = ["environment", "planner"]
+    frame = _by_budget(cells, row, lambda cell: number(getattr(cell, name), digits) or FAILED, NOT_PLAYED)
     return Table(name.replace("_", "-"), title, frame, headers=2)
 
 
@@ -167,14 +144,3 @@ def verdict_table(cells: pd.DataFrame) -> Table:
     verdicts = pd.crosstab(judged.planner, judged.verdict)
     verdicts = verdicts.reindex(columns=[REPRODUCED, BETTER, NOT_REPRODUCED, TOO_FEW], fill_value=0)
     return Table("verdicts", "Verdicts by planner", verdicts.reset_index().astype(str))
-
-
-def cell_table(cells: pd.DataFrame, notes: Sequence[str]) -> Table:
-    """Every cell, to read; the CSV file has it at full precision."""
-    numbers = {
-        title: [number(value, digits) for value in cells[name]] for name, (title, digits) in _CELL_COLUMNS.items()
-    }
-    frame = cells[["environment", "planner", "budget"]].assign(
-        **numbers, verdict=cells.verdict, alarm=[ABOVE if above else "" for above in cells.above_optimum]
-    )
-    return Table("cells", "Every cell", frame.astype(str), 3, notes, words=("verdict", "alarm"))

@@ -1,7 +1,6 @@
-"""Signs, numbers and lists as people read them, in every format of a report."""
+"""Signs and numbers as people read them, in every format of a report."""
 
 import math
-from collections.abc import Iterable
 
 MINUS, PLUS_MINUS, DASH = "\N{MINUS SIGN}", "\N{PLUS-MINUS SIGN}", "\N{EN DASH}"
 UP, DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"  # better, worse
@@ -14,8 +13,3 @@ def number(value: float, digits: int = 3, sign: str = "") -> str:
     if math.isnan(value):
         return ""
     return f"{round(value, digits) + 0.0:{sign},.{digits}f}".replace("-", MINUS)  # adding 0 turns -0.0 into 0.0
-
-
-def listed(words: Iterable[str]) -> str:
-    """Words with commas between them."""
-    return ", ".join(words)

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pandas as pd
 
+from gymnasium_gsp.bench.files import check_place, replace_file
 from gymnasium_gsp.bench.report.contents import Report, make_report
-from gymnasium_gsp.bench.report.document import csv_text, figure_name, latex_tables, new_document, updated_document
+from gymnasium_gsp.bench.report.document import csv_text, latex_tables, new_document, updated_document
 from gymnasium_gsp.bench.report.figures import draw
-from gymnasium_gsp.bench.report.output import FIGURES, check_output, is_folder, write_files
 from gymnasium_gsp.bench.report.page import page
-from gymnasium_gsp.bench.report.text import listed
 from gymnasium_gsp.errors import RecipeError
 
+KINDS = (".html", ".md", ".csv", ".tex", ".svg", ".pdf", ".png")
 FILE_WIDTH = 11.0  # of a figure, in inches
 
 
@@ -43,61 +43,78 @@ def write_report(
     for output in outputs:
         check_output(output)
     report = make_report(rows, reference)
+    everything = ("report.html", "report.md", "tables.tex", *(f"{name}.csv" for name in report.data))
     files: dict[Path, bytes] = {}
     left_out: list[str] = []
     for output in outputs:
-        folder = is_folder(output)
-        for file in [output / name for name in ("report.html", "report.md", "tables.tex")] if folder else [output]:
-            left_out += _add(report, file, files)
-        if folder:
-            files.update({output / f"{name}.csv": csv_text(frame).encode() for name, frame in report.data.items()})
-    write_files(files)
-    for line in (report.summary, report.headline, *report.alarms, *report.warnings):
+        for file in [output / name for name in everything] if _is_folder(output) else [output]:
+            if file.suffix.lower() == ".md":
+                left_out += _add_document(report, file, files)
+            else:
+                files[file] = _content(report, file)
+    for file, content in files.items():
+        file.parent.mkdir(exist_ok=True)
+        replace_file(file, content)
+    tell(report.summary)
+    for line in (report.headline, *report.alarms, *report.warnings):
         tell(line)
     if report.gaps:
         tell(f"Gaps in the grid: {len(report.gaps)}, named in the report.")
     if left_out:
-        tell(f"No markers for, so not written: {listed(left_out)}.")
-    tell(f"written: {listed(map(str, files))}")
+        tell(f"No markers for, so not written: {', '.join(left_out)}.")
+    tell(f"written: {', '.join(map(str, files))}")
     return list(report.alarms)
 
 
-def _add(report: Report, file: Path, files: dict[Path, bytes]) -> list[str]:
-    """Add a file, and the figure beside a document, to what will be written.
+def check_output(output: Path) -> None:
+    """Refuse a place that no report can be written to.
 
-    Returns:
-        The parts that a document has no place for.
+    Raises:
+        RecipeError: for an unknown ending, a missing folder, or a place that cannot be written.
     """
-    kind = file.suffix.lower()
-    if kind == ".md":
-        text, left_out = _document(report, file)
-        files[file] = text.encode()
-        if report.panels and "figure" not in left_out:
-            files[file.with_name(figure_name(file.stem))] = draw(report.panels, report.algorithms, "svg", FILE_WIDTH)
-        return left_out
-    if kind in FIGURES:
-        if not report.panels:
-            raise RecipeError("there is nothing to draw: no budget is a number of simulations")
-        files[file] = draw(report.panels, report.algorithms, kind[1:], FILE_WIDTH)
-    elif kind == ".csv":
-        files[file] = csv_text(report.data["cells"]).encode()
-    elif kind == ".tex":
-        files[file] = latex_tables(report).encode()
-    else:
-        files[file] = page(report).encode()
-    return []
-
-
-def _document(report: Report, file: Path) -> tuple[str, list[str]]:
-    if not file.exists():
-        return new_document(report, file.stem), []
-    try:
-        updated = updated_document(file.read_text(encoding="utf-8"), report, file.stem)
-    except (OSError, ValueError) as error:
-        raise RecipeError(f"{file} cannot be updated: {error}; give another -o") from None
-    if updated is None:
+    if output.is_file() and not output.suffix:
+        raise RecipeError(f"{output} is a file, and a name without an ending is that of a folder; give another -o")
+    if not _is_folder(output) and output.suffix.lower() not in KINDS:
         raise RecipeError(
-            f"{file} is there and has no marker such as <!-- cells --> and <!-- /cells --> that a part of the report "
-            "could stand between; it was left as it was: add markers, or give another -o"
+            f"what to write to {output.name}? Its name must end in {', '.join(KINDS)}, or be that of a folder"
         )
-    return updated
+    check_place(output / "report.html" if output.is_dir() else output)
+
+
+def _is_folder(output: Path) -> bool:
+    return output.is_dir() or not output.suffix
+
+
+def _content(report: Report, file: Path) -> bytes:
+    kind = file.suffix.lower()
+    if kind == ".html":
+        return page(report).encode()
+    if kind == ".csv":
+        return csv_text(report.data.get(file.stem, report.data["cells"])).encode()
+    if kind == ".tex":
+        return latex_tables(report).encode()
+    if not report.panels:
+        raise RecipeError("there is nothing to draw: no budget is a number of simulations")
+    return draw(report.panels, report.algorithms, kind[1:], FILE_WIDTH)
+
+
+def _add_document(report: Report, file: Path, files: dict[Path, bytes]) -> list[str]:
+    """Add a document, and the figure beside it, to what will be written; the parts that it has no markers for."""
+    figure = file.with_name(f"{file.stem}-figure.svg")
+    text = new_document(report, figure.name)
+    left_out: list[str] = []
+    if file.exists():
+        try:
+            old = file.read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise RecipeError(f"{file} cannot be updated: {error}; give another -o") from None
+        text, left_out = updated_document(old, text)
+        if len(left_out) == 1 + len(report.sections):
+            raise RecipeError(
+                f"{file} is there and has no marker such as <!-- paired --> and <!-- /paired --> that a part of the "
+                "report could stand between; it was left as it was: add markers, or give another -o"
+            )
+    files[file] = text.encode()
+    if report.panels and "figure" not in left_out:
+        files[figure] = _content(report, figure)
+    return left_out

@@ -37,7 +37,7 @@ def cells_of(found):
 def sentence(found):
     episodes = label_episodes(frame(found))
     cells = measure(episodes)
-    return headline(episodes, cells, winners(cells, paired(episodes)))
+    return headline(episodes, cells)
 
 
 def test_only_episodes_that_both_played_are_compared():
@@ -213,8 +213,6 @@ def test_without_an_overall_winner_the_headline_says_why():
     unknown += rows([0.0] * 40, env="Other-v0", algorithm="ments")
     winner, words, _ = sentence(unknown)
     assert winner is None
-    assert re.match(
-        r"No overall winner: fewer than two environments have .*Clear wins, of 1 cells compared: uct 1\.", words
-    )
+    assert words.startswith("No overall winner: fewer than two environments have a known optimum above 0")
     apart = rows([1.0] * 9) + rows([1.0] * 9, env="GSP/PassengerGrid-v0", budget=16)
     assert "no planner played every environment at one budget" in sentence(apart)[1]

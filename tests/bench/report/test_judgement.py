@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from gymnasium_gsp.bench.published import Published, published_costs, published_rewards
+from gymnasium_gsp.bench.published import Published, published_rewards
 from gymnasium_gsp.bench.report.judgement import above_optimum, difference, verdict
 
 HALF = np.array([0.0, 1.0] * 50)  # mean 0.5, standard deviation 0.5025, standard error 0.05025
@@ -62,5 +62,3 @@ def test_a_planner_that_sees_the_future_is_noticed():
 
 def test_the_published_tables_are_whole():
     assert len(published_rewards()) == 240
-    assert len(published_costs()) == 45
-    assert published_costs()["FourRooms", "power-uct", 16] == (0.0146, 17.0)
