@@ -5,7 +5,7 @@ import = ["my_algorithms"]      # modules that register what is your own
 
 [[grid]]
 envs = ["FrozenLake", "my_module:MyEnv-v0"]
-agents = ["uct", "gbop"]
+algorithms = ["uct", "gbop"]
 budgets = [16, 64, "Budget(seconds=0.1)"]
 episodes = 200
 preset = "paper"
@@ -51,7 +51,7 @@ class Run(NamedTuple):
     Attributes:
         cell: where the store keeps them.
         episodes: how many.
-        recipe: how the agent plans, as the call that makes it.
+        recipe: how the algorithm plans, as the call that makes it.
     """
 
     cell: Cell
@@ -90,7 +90,7 @@ class Grid(Checked):
 
     Attributes:
         envs: ids for `gymnasium.make`, `module:Id` included, or short names of benchmarks.
-        agents: registered algorithms, or recipes as text.
+        algorithms: registered algorithms, or recipes as text.
         budgets: numbers of simulations per decision, or other budgets as text.
         episodes: how many are played of each cell.
         preset: a set of options of every algorithm; "" or "none" for none.
@@ -100,7 +100,7 @@ class Grid(Checked):
     """
 
     envs: Names
-    agents: Names
+    algorithms: Names
     budgets: Annotated[tuple[int | str, ...], BeforeValidator(_budgets)] = _BUDGETS
     episodes: int = Field(200, ge=1, le=10**7)
     preset: PresetName = ""
@@ -111,8 +111,8 @@ class Grid(Checked):
     def cells(self) -> Iterator[Cell]:
         """Every cell."""
         shared = {name: getattr(self, name) for name in ("preset", "seed", "options", "env_options")}
-        for env, agent, budget in product(self.envs, self.agents, self.budgets):
-            yield Cell(env=env, algorithm=agent, budget=budget, **shared)
+        for env, algorithm, budget in product(self.envs, self.algorithms, self.budgets):
+            yield Cell(env=env, algorithm=algorithm, budget=budget, **shared)
 
 
 class GridFile(Checked):
@@ -132,8 +132,8 @@ def grids_of(what: str | None, flags: Mapping[str, Any], quick: bool = False) ->
 
     Args:
         what: "paper", a TOML file, or None for the flags alone.
-        flags: fields of a grid, which change all grids of a file; `agents` leaves out the others.  Those that are empty
-            were not given.
+        flags: fields of a grid, which change all grids of a file; `algorithms` leaves out the others.  Empty ones were
+            not given.
         quick: the paper's protocol in minutes.
 
     Raises:
@@ -143,22 +143,22 @@ def grids_of(what: str | None, flags: Mapping[str, Any], quick: bool = False) ->
     if quick and what != PAPER:
         raise RecipeError("--quick belongs to `gsp bench paper`; give --budgets and --episodes instead")
     if what is None:
-        if "envs" not in given or "agents" not in given:
+        if "envs" not in given or "algorithms" not in given:
             raise RecipeError(
-                "say what to play: `gsp bench paper`, a TOML file, or --envs FrozenLake,FourRooms --agents "
+                "say what to play: `gsp bench paper`, a TOML file, or --envs FrozenLake,FourRooms --algorithms "
                 "uct,gs-power-uct"
             )
         return GridFile(grid=[Grid(**given)])
     if what != PAPER and not what.endswith(".toml") and not Path(what).exists():
         raise RecipeError(unknown_name("benchmark", what, [PAPER, "GRID.toml"]))
     file = read_grids(_DATA / f"{PAPER}{'-quick' * quick}.toml" if what == PAPER else Path(what))
-    known = dict.fromkeys(agent for grid in file.grid for agent in grid.agents)
-    agents = split_values(",".join(given.pop("agents", known)))
-    for agent in agents:
-        if agent not in known:
-            raise RecipeError(unknown_name(f"algorithm of {what}", agent, known))
-    chosen = [(grid, [agent for agent in grid.agents if agent in agents]) for grid in file.grid]
-    return file.model_copy(update={"grid": [grid.changed(**given, agents=here) for grid, here in chosen if here]})
+    known = dict.fromkeys(algorithm for grid in file.grid for algorithm in grid.algorithms)
+    algorithms = split_values(",".join(given.pop("algorithms", known)))
+    for algorithm in algorithms:
+        if algorithm not in known:
+            raise RecipeError(unknown_name(f"algorithm of {what}", algorithm, known))
+    chosen = [(grid, [algorithm for algorithm in grid.algorithms if algorithm in algorithms]) for grid in file.grid]
+    return file.model_copy(update={"grid": [grid.changed(**given, algorithms=here) for grid, here in chosen if here]})
 
 
 def read_grids(path: Path) -> GridFile:

@@ -18,7 +18,7 @@ def bench(
     ] = None,
     store: front.StoreFile = Path("results.sqlite"),
     envs: Names = None,
-    agents: Names = None,
+    algorithms: Names = None,
     budgets: Annotated[
         str | None, typer.Option(metavar="N,...", help="Simulations per decision, or limits: 'Budget(seconds=0.1)'.")
     ] = None,
@@ -46,7 +46,7 @@ def bench(
 
     check_workers(backend, jobs, address)
     import_modules(modules or ())
-    flags = {"envs": envs, "agents": agents, "budgets": budgets, "episodes": episodes, "preset": preset}
+    flags = {"envs": envs, "algorithms": algorithms, "budgets": budgets, "episodes": episodes, "preset": preset}
     flags |= {"seed": seed, "options": options, "env_options": env_options}
     file = grids_of(what, flags, quick)
     runs = runs_of(file.grid)

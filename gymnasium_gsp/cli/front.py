@@ -18,7 +18,7 @@ _UsageError: Any = typer.BadParameter.__bases__[0]  # typer has no public name f
 Environment = Annotated[
     str, typer.Argument(metavar="ENV", help="GSP/FrozenLake-v0, FrozenLake for short, or module:Id.")
 ]
-AgentName = Annotated[str, typer.Option(help="An algorithm; `gsp list` shows them.")]
+AlgorithmName = Annotated[str, typer.Option(help="An algorithm; `gsp list` shows them.")]
 Preset = Annotated[str | None, typer.Option(help="A named set of options of the algorithm, or a preset FILE.toml.")]
 Jobs = Annotated[int | None, typer.Option(metavar="J", help="Processes; all cores by default.")]
 StoreFile = Annotated[Path, typer.Option(metavar="FILE", help="The file of episodes; the same command goes on.")]

@@ -30,7 +30,7 @@ def list_all(as_json: AsJson = False) -> None:
 @app.command()
 def run(
     env: front.Environment,
-    agent: front.AgentName = "gs-power-uct",
+    algorithm: front.AlgorithmName = "gs-power-uct",
     preset: front.Preset = None,
     budget: Annotated[
         str, typer.Option(metavar="N", help="Simulations per decision, or limits: 'Budget(seconds=0.1)'.")
@@ -48,7 +48,7 @@ def run(
     from gymnasium_gsp.bench.summary import summarise
 
     cell = Cell(
-        env=env, algorithm=agent, preset=preset, budget=budget, seed=seed, options=options, env_options=env_options
+        env=env, algorithm=algorithm, preset=preset, budget=budget, seed=seed, options=options, env_options=env_options
     )
     live = cell.make_env()
     planner = cell.make_agent(live)

@@ -17,7 +17,7 @@ from gymnasium_gsp.errors import RecipeError
 @app.command()
 def tune(
     env: front.Environment,
-    agent: front.AgentName = "gs-power-uct",
+    algorithm: front.AlgorithmName = "gs-power-uct",
     budgets: Annotated[str, typer.Option(metavar="N,...", help="The score is the mean over these budgets.")] = "64,256",
     runs: Annotated[int, typer.Option(metavar="M", help="Episodes of a candidate at each budget.")] = 300,
     tries: Annotated[
@@ -50,9 +50,9 @@ def tune(
 
     import_modules(modules or ())
     below = {"preset": preset, "options": options, "env_options": env_options}
-    grid = Grid(envs=[env], agents=[agent], budgets=budgets, episodes=runs, seed=seed, **below)
-    choices = choices_of(agent, tries or ())
-    place = check_preset(output or Path(f"{agent}-{env.rpartition('/')[2].rpartition(':')[2]}.toml"))
+    grid = Grid(envs=[env], algorithms=[algorithm], budgets=budgets, episodes=runs, seed=seed, **below)
+    choices = choices_of(algorithm, tries or ())
+    place = check_preset(output or Path(f"{algorithm}-{env.rpartition('/')[2].rpartition(':')[2]}.toml"))
     begun = time.monotonic()
 
     def show(number: int, total: int, outcome: str) -> None:

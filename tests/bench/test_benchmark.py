@@ -100,8 +100,8 @@ def pool(backend="local"):
     return start_workers(backend, 2)
 
 
-def grid(envs, agents=("uct",), budgets=(4, 8), episodes=6, seed=0):
-    return runs_of([Grid(envs=list(envs), agents=list(agents), budgets=budgets, episodes=episodes, seed=seed)])
+def grid(envs, algorithms=("uct",), budgets=(4, 8), episodes=6, seed=0):
+    return runs_of([Grid(envs=list(envs), algorithms=list(algorithms), budgets=budgets, episodes=episodes, seed=seed)])
 
 
 def numbers(path):

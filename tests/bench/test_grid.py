@@ -10,7 +10,7 @@ from gymnasium_gsp.envs import BENCHMARKS
 FILE = """
 [[grid]]
 envs = ["FrozenLake", "GSP/FourRooms-v0"]
-agents = ["uct", "gbop"]
+algorithms = ["uct", "gbop"]
 budgets = [16, 64]
 episodes = 20
 preset = "paper"
@@ -18,7 +18,7 @@ seed = 3
 
 [[grid]]
 envs = "FrozenLake"
-agents = ["uct"]
+algorithms = ["uct"]
 budgets = [16, "Budget(seconds=0.1)"]
 episodes = 30
 seed = 3
@@ -64,22 +64,22 @@ def test_the_quick_protocol_has_all_environments_and_algorithms():
 
 
 def test_flags_change_the_papers_protocol():
-    flags = {"agents": ["gbop,uct"], "budgets": "16, 32", "seed": 7, "envs": ["FourRooms"], "episodes": 9}
+    flags = {"algorithms": ["gbop,uct"], "budgets": "16, 32", "seed": 7, "envs": ["FourRooms"], "episodes": 9}
     for quick in (False, True):
         runs = played("paper", flags, quick)
         assert {run.cell.algorithm for run in runs} == {"gbop", "uct"}
         assert {run.cell.budget for run in runs} == {16, 32}
         assert {(run.cell.env, run.cell.seed, run.episodes) for run in runs} == {("GSP/FourRooms-v0", 7, 9)}
-    assert {run.episodes for run in played("paper", {"agents": ["uct"]}, quick=True)} == {20}
-    assert {run.cell.budget for run in played("paper", {"agents": ["gbop"]}, quick=True)} == {16, 64}
-    without = played("paper", {"preset": "none", "agents": ["uct"], "envs": ["FourRooms"]})
+    assert {run.episodes for run in played("paper", {"algorithms": ["uct"]}, quick=True)} == {20}
+    assert {run.cell.budget for run in played("paper", {"algorithms": ["gbop"]}, quick=True)} == {16, 64}
+    without = played("paper", {"preset": "none", "algorithms": ["uct"], "envs": ["FourRooms"]})
     assert {(run.cell.algorithm, run.cell.preset) for run in without} == {("uct", "")}
 
 
 def test_flags_alone():
     flags = {
         "envs": ["FrozenLake"],
-        "agents": ["uct,gbop"],
+        "algorithms": ["uct,gbop"],
         "budgets": "8,Budget(seconds=0.1, nodes=3)",
         "episodes": 4,
         "seed": 1,
@@ -111,7 +111,7 @@ def test_a_file_of_grids(tmp_path):
 
 
 def test_flags_change_a_file_of_grids(tmp_path):
-    file = grids_of(write(tmp_path, FILE), {"episodes": 7, "agents": ["gbop"]})
+    file = grids_of(write(tmp_path, FILE), {"episodes": 7, "algorithms": ["gbop"]})
     assert {(run.cell.algorithm, run.cell.budget, run.episodes) for run in runs_of(file.grid)} == {
         ("gbop", 16, 7),
         ("gbop", 64, 7),
@@ -127,13 +127,13 @@ def test_modules_of_a_file_are_imported(tmp_path, monkeypatch):
 
 def test_a_recipe_as_text_is_an_algorithm():
     recipe = "Recipe(horizon=FixedHorizon(depth=3))"
-    grid = Grid(envs="FrozenLake", agents=["uct", recipe], budgets=4, episodes=2)
+    grid = Grid(envs="FrozenLake", algorithms=["uct", recipe], budgets=4, episodes=2)
     assert [run.cell.algorithm.partition("(")[0] for run in runs_of([grid])] == ["uct", "Recipe"]
 
 
 def test_a_cell_in_two_grids_is_played_once_with_the_most_episodes():
-    grids = [Grid(envs=["FrozenLake"], agents=["uct"], budgets=(8, 16), episodes=number) for number in (5, 9, 7)]
-    grids.append(Grid(envs=["gymnasium_gsp:GSP/FrozenLake-v0"], agents=["uct"], budgets=8, episodes=2))
+    grids = [Grid(envs=["FrozenLake"], algorithms=["uct"], budgets=(8, 16), episodes=number) for number in (5, 9, 7)]
+    grids.append(Grid(envs=["gymnasium_gsp:GSP/FrozenLake-v0"], algorithms=["uct"], budgets=8, episodes=2))
     assert [run.episodes for run in runs_of(grids)] == [9, 9]
 
 
@@ -148,13 +148,13 @@ def test_budgets_of_a_file_are_whole_numbers_or_limits(tmp_path, value):
 
 
 def test_a_budget_given_twice_is_one():
-    assert Grid(envs="FrozenLake", agents="uct", budgets="64,16,Budget(64)").budgets == (64, 16)
+    assert Grid(envs="FrozenLake", algorithms="uct", budgets="64,16,Budget(64)").budgets == (64, 16)
 
 
 def test_misspelt_words_get_the_nearest(tmp_path):
     refused("'paper'", "papre")
-    refused("'power-uct'", "paper", agents=["powr-uct"])
-    refused("'power-uct'", None, envs=["FrozenLake"], agents=["powr-uct"])
+    refused("'power-uct'", "paper", algorithms=["powr-uct"])
+    refused("'power-uct'", None, envs=["FrozenLake"], algorithms=["powr-uct"])
     refused("unknown preset of uct 'papr'. Did you mean 'paper'", "paper", preset="papr")
     refused("grid 1: .*'episodes'", write(tmp_path, FILE.replace("episodes =", "episode =", 1)))
     refused("'grid'", write(tmp_path, FILE.replace("[[grid]]", "[[grids]]")))
@@ -165,18 +165,18 @@ def test_misspelt_words_get_the_nearest(tmp_path):
 
 def test_other_bad_input_says_what_to_do(tmp_path):
     refused("say what to play")
-    refused("say what to play", None, agents=["uct"])
-    refused("--quick belongs to", None, True, envs=["FrozenLake"], agents=["uct"])
-    refused("unknown algorithm of paper 'olop'.*Allowed: gbop, ", "paper", agents=["olop"])
+    refused("say what to play", None, algorithms=["uct"])
+    refused("--quick belongs to", None, True, envs=["FrozenLake"], algorithms=["uct"])
+    refused("unknown algorithm of paper 'olop'.*Allowed: gbop, ", "paper", algorithms=["olop"])
     refused("episodes: input should be greater than or equal to 1, not 0", "paper", episodes=0)
     refused("cannot be read", str(tmp_path / "missing.toml"))
     refused("is no TOML", write(tmp_path, "a = = b"))
     refused("there is no grid", write(tmp_path, ""))
     refused("grid: .* not 5", write(tmp_path, "grid = 5"))
-    refused("there is no agents", write(tmp_path, '[[grid]]\nenvs = ["FrozenLake"]'))
+    refused("there is no algorithms", write(tmp_path, '[[grid]]\nenvs = ["FrozenLake"]'))
     no_envs = write(tmp_path, FILE.replace('envs = "FrozenLake"', "envs = []"))
     refused("grid 2: envs: a list of at least one name", no_envs)
-    refused("grid 2: agents: a list of at least one name", write(tmp_path, FILE.replace('["uct"]', "[5]")))
+    refused("grid 2: algorithms: a list of at least one name", write(tmp_path, FILE.replace('["uct"]', "[5]")))
     refused("grid 2: .*valid integer.*not 3.5", write(tmp_path, FILE.replace("= 30", "= 3.5")))
     refused("table of names and values, not 5", write(tmp_path, FILE.replace("{ slip = 0.1 }", "5")))
     refused("No module named 'no_such_module'", write(tmp_path, 'import = ["no_such_module"]\n' + FILE))
@@ -194,4 +194,4 @@ def test_other_bad_input_says_what_to_do(tmp_path):
 )
 def test_numbers_that_no_store_holds_are_refused(change, words):
     with pytest.raises(RecipeError, match=words):
-        Grid(**{"envs": ["FourRooms"], "agents": ["uct"], "budgets": 8, "episodes": 1, **change})
+        Grid(**{"envs": ["FourRooms"], "algorithms": ["uct"], "budgets": 8, "episodes": 1, **change})

@@ -35,7 +35,7 @@ def refused(words, call, *arguments):
 @contextlib.contextmanager
 def tuning(path, env="FourRooms", agent="uct", budgets=(4, 8), episodes=3, **grid):
     """A search for options, played in this process."""
-    grid = Grid(envs=[env], agents=[agent], budgets=budgets, episodes=episodes, **grid)
+    grid = Grid(envs=[env], algorithms=[agent], budgets=budgets, episodes=episodes, **grid)
     with Store(path) as store, start_workers("local", 1) as workers:
         yield Tuning(grid, store, workers)
 
@@ -188,7 +188,7 @@ def test_what_cannot_be_played_is_given_up_and_the_search_goes_on(path, own_ids)
         assert all("the ice is broken" in outcome for _, _, outcome in told)
         with pytest.raises(UnplayedError, match="the ice is broken"):
             task.score({})
-    command = ["tune", "FailingLake-v0", "--agent", "uct", "--budgets", "4", "--runs", "8", "--try", "c=0.1,1"]
+    command = ["tune", "FailingLake-v0", "--algorithm", "uct", "--budgets", "4", "--runs", "8", "--try", "c=0.1,1"]
     preset = path.with_name("p.toml")
     answer = CliRunner().invoke(app, [*command, "--jobs", "1", "--store", str(path), "-o", str(preset)])
     assert answer.exit_code == 2
@@ -230,7 +230,7 @@ def test_every_preset_can_be_written_as_text(path, tmp_path):
         for algorithm in gsp.ALGORITHMS.values():
             for preset, by_env in algorithm.presets.items():
                 for env in (env for env in by_env if env != "*"):
-                    grid = Grid(envs=[env], agents=[algorithm.name], budgets=4, episodes=1, preset=preset)
+                    grid = Grid(envs=[env], algorithms=[algorithm.name], budgets=4, episodes=1, preset=preset)
                     score = Score({}, (0.5,))
                     write_preset(tmp_path / "p.toml", Tuning(grid, store, None), "gsp tune", [score], *[score] * 3)
                     env_id = f"GSP/{env}-v0"
@@ -254,7 +254,7 @@ def test_what_stands_below_is_played_and_written(path, tmp_path):
     expected = preset_options(gsp.ALGORITHMS["power-uct"], "paper", "GSP/FrozenLake-v0") | options
     assert read_preset(preset, "power-uct", "GSP/FrozenLake-v0") == expected
     assert tomllib.loads(preset.read_text())["found"]["env_options"] == '{"slip": 0.0}'
-    grid = Grid(envs=["FrozenLake"], agents=["power-uct"], budgets=4, episodes=2, preset=str(preset))
+    grid = Grid(envs=["FrozenLake"], algorithms=["power-uct"], budgets=4, episodes=2, preset=str(preset))
     (again,) = grid.cells()
     assert options_of(again.options) == expected
 
@@ -309,7 +309,20 @@ def test_a_horizon_is_tried_as_an_ingredient(path):
 
 def test_the_command_writes_a_preset_that_run_takes(tmp_path):
     store, preset = str(tmp_path / "t.sqlite"), tmp_path / "p.toml"
-    tune = ["tune", "FourRooms", "--agent", "uct", "--budgets", "4", "--runs", "2", "--try", "c=0.5,1", "--jobs", "1"]
+    tune = [
+        "tune",
+        "FourRooms",
+        "--algorithm",
+        "uct",
+        "--budgets",
+        "4",
+        "--runs",
+        "2",
+        "--try",
+        "c=0.5,1",
+        "--jobs",
+        "1",
+    ]
     answer = CliRunner().invoke(app, [*tune, "--store", store, "-o", str(preset)])
     assert answer.exit_code == 0, answer.output
     misspelt = CliRunner().invoke(app, ["tune", "FourRoms", *tune[2:], "--store", store])
@@ -321,7 +334,7 @@ def test_the_command_writes_a_preset_that_run_takes(tmp_path):
     assert len(found["candidates"]) == 2
     assert found["gain"] == pytest.approx(found["fresh_score"] - found["default_score"])
     (tmp_path / "grid.toml").write_text("[[grid]]")
-    run = ["run", "FourRooms", "--agent", "uct", "--budget", "4", "--episodes", "1", "--preset", str(preset)]
+    run = ["run", "FourRooms", "--algorithm", "uct", "--budget", "4", "--episodes", "1", "--preset", str(preset)]
     assert CliRunner().invoke(app, run).exit_code == 0
     for wrong, words in (
         (["-o", "p.json"], "ends in .toml"),

@@ -16,7 +16,7 @@ from gymnasium_gsp.bench.store import read
 from gymnasium_gsp.cli.commands import app
 
 ROOT = Path(__file__).parents[2]
-GRID = ["--envs", "FrozenLake,FourRooms", "--agents", "uct,gs-power-uct", "--budgets", "4,8"]
+GRID = ["--envs", "FrozenLake,FourRooms", "--algorithms", "uct,gs-power-uct", "--budgets", "4,8"]
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="sends POSIX signals")
 
@@ -57,7 +57,7 @@ def test_the_rows_are_the_episodes_of_gsp_run(tmp_path):
     command = [
         "run",
         "FourRooms",
-        "--agent",
+        "--algorithm",
         "gs-power-uct",
         "--budget",
         "8",
@@ -80,7 +80,7 @@ def test_the_rows_are_the_episodes_of_gsp_run(tmp_path):
 
 def test_results_of_another_version_or_recipe_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "results.sqlite"
-    one = ["--envs", "FrozenLake", "--agents", "uct", "--budgets", "4", "--store", path, "--jobs", 1]
+    one = ["--envs", "FrozenLake", "--algorithms", "uct", "--budgets", "4", "--store", path, "--jobs", 1]
     assert gsp(*one, "--episodes", 2).exit_code == 0
     before = path.read_bytes()
     with monkeypatch.context() as patch:
@@ -101,7 +101,7 @@ def test_results_of_another_version_or_recipe_are_refused(tmp_path, monkeypatch)
 def test_bad_input_is_one_line_and_makes_no_file(tmp_path):
     path = tmp_path / "results.sqlite"
     for words, arguments in {
-        "unknown algorithm of paper 'utc'. Did you mean 'uct'?": ["paper", "--agents", "utc"],
+        "unknown algorithm of paper 'utc'. Did you mean 'uct'?": ["paper", "--algorithms", "utc"],
         "The benchmarks are GSP/FrozenLake-v0, ": ["paper", "--envs", "FrozenLak"],
         "budget: simulations must be": ["paper", "--budgets", "64,0"],
         "unknown backend 'dsk'. Did you mean 'dask'?": [*GRID, "--backend", "dsk"],
@@ -132,7 +132,7 @@ def test_an_environment_that_fails_keeps_what_was_played(tmp_path, monkeypatch):
     )
     monkeypatch.syspath_prepend(tmp_path)
     path = tmp_path / "results.sqlite"
-    command = ["--envs", "frail_lake:FrailLake-v0", "--agents", "uct", "--budgets", "4", "--episodes", "50"]
+    command = ["--envs", "frail_lake:FrailLake-v0", "--algorithms", "uct", "--budgets", "4", "--episodes", "50"]
     answer = gsp(*command, "--store", path, "--jobs", 1)
     assert answer.exit_code == 1
     assert "FrailLake-v0, uct, 4 simulations" in answer.stderr

@@ -65,7 +65,7 @@ def test_the_same_seed_gives_the_same_numbers(spelling):
 
 
 def test_presets_and_settings_reach_the_recipe():
-    arguments = ("--agent", "uct", "--preset", "paper", "--set", "horizon=FixedHorizon(5)", "--set", "c=inf")
+    arguments = ("--algorithm", "uct", "--preset", "paper", "--set", "horizon=FixedHorizon(5)", "--set", "c=inf")
     assert gsp(*SMALL, *arguments).exit_code == 2
     found = result(*SMALL, *arguments[:-1], "c=0.25")
     assert found["preset"] == "paper"
@@ -117,7 +117,7 @@ ERRORS = [
     (["run", "Xyzzy-v0"], "The benchmarks are GSP/FrozenLake-v0, "),
     (["run", "no_such_module:Lake-v0"], "No module named 'no_such_module'"),
     (["run", "a:b:c"], "a:b cannot be imported: ModuleNotFoundError"),
-    (["run", "FrozenLake", "--agent", "gs-power-utc"], "Did you mean 'gs-power-uct'"),
+    (["run", "FrozenLake", "--algorithm", "gs-power-utc"], "Did you mean 'gs-power-uct'"),
     (["run", "FrozenLake", "--preset", "papr"], "Did you mean 'paper'"),
     (["run", "FrozenLake", "--set", "horzion=3"], "Did you mean 'horizon'"),
     (["run", "FrozenLake", "--set", "expansion=paht"], "Did you mean 'path'"),

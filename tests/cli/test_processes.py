@@ -11,7 +11,7 @@ import pytest
 from gymnasium_gsp.bench.store import Store
 
 ROOT = Path(__file__).parents[2]
-BENCH = ["bench", "--envs", "FrozenLake", "--agents", "uct", "--budgets", "2"]
+BENCH = ["bench", "--envs", "FrozenLake", "--algorithms", "uct", "--budgets", "2"]
 SMALL = ["run", "FrozenLake", "--budget", "8", "--episodes", "3", "--seed", "1"]
 
 
@@ -90,7 +90,7 @@ gym.register("Mine-v0", "gymnasium_gsp.envs.frozen_lake:FrozenLakeEnv", max_epis
             "Mine-v0",
             "--import",
             "mine",
-            "--agents",
+            "--algorithms",
             "uct",
             "--budgets",
             "4",

@@ -115,7 +115,18 @@ def test_what_bench_plays_is_reported(here):
     (here / "own_lake.py").write_text(OWN)
     sys.path.insert(0, str(here))
     try:
-        flags = ["--agents", "uct,ments", "--budgets", "4,8", "--episodes", "6", "--jobs", "1", "--import", "own_lake"]
+        flags = [
+            "--algorithms",
+            "uct,ments",
+            "--budgets",
+            "4,8",
+            "--episodes",
+            "6",
+            "--jobs",
+            "1",
+            "--import",
+            "own_lake",
+        ]
         played = gsp("--envs", "ReportedLake-v0,FourRooms", *flags, command="bench")
         assert played.exit_code == 0, played.output
         answer = gsp("-o", "out", "--import", "own_lake")
@@ -130,5 +141,5 @@ def test_what_bench_plays_is_reported(here):
     assert 0.0 < float(by_env["FourRooms"]["optimum"]) < 1.0
     assert by_env["FourRooms"]["published_mean"] == ""  # no budget of 8 was published
     text = (here / "out" / "report.md").read_text()
-    assert "gsp bench --envs FourRooms,ReportedLake-v0 --agents ments,uct --budgets 4,8 --episodes 6" in text
+    assert "gsp bench --envs FourRooms,ReportedLake-v0 --algorithms ments,uct --budgets 4,8 --episodes 6" in text
     assert "Gaps in the grid" not in text

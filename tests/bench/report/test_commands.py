@@ -23,28 +23,28 @@ ENVS = "--envs FrozenLake,PassengerGrid,FactoredRiverSwim,SysAdminRing,FourRooms
 
 def test_the_papers_protocol_is_one_command():
     (grid,) = grids_of("paper", {"episodes": 3}).grid
-    agents, budgets = ",".join(grid.agents), ",".join(map(str, grid.budgets))
+    algorithms, budgets = ",".join(grid.algorithms), ",".join(map(str, grid.budgets))
     assert written(rows_of([grid])) == [
-        f"gsp bench {ENVS} --agents {agents} --budgets {budgets} --episodes 3 --preset paper"
+        f"gsp bench {ENVS} --algorithms {algorithms} --budgets {budgets} --episodes 3 --preset paper"
     ]
 
 
 def test_other_budgets_and_episodes_of_one_algorithm_are_a_second_command():
     others = "uct,power-uct,ments,gs-power-uct,gs-power-uct-f+"
     assert sorted(written(rows_of(grids_of("paper", {}, quick=True).grid))) == [
-        f"gsp bench {ENVS} --agents gbop --budgets 16,64 --episodes 3 --preset paper",
-        f"gsp bench {ENVS} --agents {others} --budgets 16,64,256 --episodes 20 --preset paper",
+        f"gsp bench {ENVS} --algorithms gbop --budgets 16,64 --episodes 3 --preset paper",
+        f"gsp bench {ENVS} --algorithms {others} --budgets 16,64,256 --episodes 20 --preset paper",
     ]
 
 
 @pytest.mark.parametrize(
     "given",
     [
-        "--envs GSP/FrozenLake-v0 --agents uct --budgets 8 --episodes 2",
-        "--envs GSP/FrozenLake-v0,GSP/FourRooms-v0 --agents uct,brue --budgets 8,16 --episodes 1 --seed 5",
-        "--envs GSP/FrozenLake-v0 --agents gs-power-uct --budgets '8,Budget(seconds=0.1)' --episodes 1 "
+        "--envs GSP/FrozenLake-v0 --algorithms uct --budgets 8 --episodes 2",
+        "--envs GSP/FrozenLake-v0,GSP/FourRooms-v0 --algorithms uct,brue --budgets 8,16 --episodes 1 --seed 5",
+        "--envs GSP/FrozenLake-v0 --algorithms gs-power-uct --budgets '8,Budget(seconds=0.1)' --episodes 1 "
         "--set c=0.5 --set 'horizon=FixedHorizon(depth=10)' --env-set slip=0.1",
-        "--envs GSP/FrozenLake-v0 --agents 'uct,Recipe(horizon=FixedHorizon(depth=3))' --budgets 8 --episodes 1",
+        "--envs GSP/FrozenLake-v0 --algorithms 'uct,Recipe(horizon=FixedHorizon(depth=3))' --budgets 8 --episodes 1",
     ],
 )
 def test_a_command_gives_the_cells_that_it_was_made_from(given):
