@@ -67,12 +67,6 @@ def _names(given: Any, info: ValidationInfo) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for text in texts for name in split_values(text)))
 
 
-def _modules(given: Any, info: ValidationInfo) -> tuple[str, ...]:
-    modules = _names(given, info)
-    import_modules(modules)
-    return modules
-
-
 def _budgets(given: Any) -> tuple[int | str, ...]:
     """Budgets in their canonical texts from a list of them, or a text with commas between them; each once."""
     texts = split_values(given) if isinstance(given, str) else given
@@ -123,7 +117,7 @@ class GridFile(Checked):
         grid: the grids.
     """
 
-    modules: Annotated[tuple[str, ...], BeforeValidator(_modules)] = Field((), alias="import", validate_default=False)
+    modules: Names = Field((), alias="import", validate_default=False)
     grid: list[Grid] = Field(min_length=1)
 
 
@@ -169,13 +163,15 @@ def read_grids(path: Path) -> GridFile:
             makes no sense.
     """
     try:
-        return GridFile(**tomllib.loads(path.read_text(encoding="utf-8")))
+        file = GridFile(**tomllib.loads(path.read_text(encoding="utf-8")))
+        import_modules(file.modules)
     except OSError as error:
         raise RecipeError(f"{path} cannot be read: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecipeError(f"{path} is no TOML: {error}") from error
     except RecipeError as error:
         raise RecipeError(f"{path}: {error}") from error
+    return file
 
 
 def runs_of(grids: Iterable[Grid]) -> list[Run]:

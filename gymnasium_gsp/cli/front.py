@@ -60,22 +60,16 @@ class _Group(TyperGroup):
 app = typer.Typer(cls=_Group, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        print(f"gymnasium-gsp {__version__}")
-        raise typer.Exit
-
-
 @app.callback(invoke_without_command=True)
 def gsp(
     context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version)
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
 ) -> None:
     """Online planning for Gymnasium: plan in an environment, and see the return beside the exact optimum."""
     here = os.getcwd()
     if here not in sys.path:  # an installed command does not look for modules in the current folder, `python -m` does
         sys.path.append(here)
-    if context.invoked_subcommand is None:
+    if version:
+        print(f"gymnasium-gsp {__version__}")
+    elif context.invoked_subcommand is None:
         print(context.get_help())

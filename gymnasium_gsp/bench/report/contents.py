@@ -123,12 +123,10 @@ def make_report(rows: pd.DataFrame, reference: str | None = None) -> Report:
 
 def _reference(algorithms: Mapping[str, str], name: str | None) -> str:
     """The label of a planner that is given by its label or algorithm; the last where none is given."""
-    if name is None:
-        return list(algorithms)[-1]
-    for label, algorithm in algorithms.items():
-        if name in (algorithm, label):
-            return label
-    raise RecipeError(unknown_name("planner", name, algorithms))
+    labels = [label for label, algorithm in algorithms.items() if name in (algorithm, label)]
+    if name is not None and not labels:
+        raise RecipeError(unknown_name("planner", name, algorithms))
+    return [*algorithms, *labels[:1]][-1]
 
 
 def _summary(episodes: int, cells: pd.DataFrame) -> str:

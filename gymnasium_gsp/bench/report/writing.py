@@ -55,8 +55,7 @@ def write_report(
     for file, content in files.items():
         file.parent.mkdir(exist_ok=True)
         replace_file(file, content)
-    tell(report.summary)
-    for line in (report.headline, *report.alarms, *report.warnings):
+    for line in (report.summary, report.headline, *report.alarms, *report.warnings):
         tell(line)
     if report.gaps:
         tell(f"Gaps in the grid: {len(report.gaps)}, named in the report.")
