@@ -15,7 +15,7 @@ from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM, make_recipe
 from gymnasium_gsp.binding.binding import Root
 from gymnasium_gsp.binding.connection import connect
 from gymnasium_gsp.binding.simulated import ActionMask, StateKey
-from gymnasium_gsp.errors import check_count
+from gymnasium_gsp.errors import RecipeError, check_count
 from gymnasium_gsp.models.model import Model, RewardBounds
 from gymnasium_gsp.search.budget import Budget, Progress, SearchResult, as_budget
 from gymnasium_gsp.search.recipe import Recipe
@@ -105,11 +105,15 @@ class Agent:
             self._begin_episode(root)
         search = self._bound_search(root)
         same_root = self._is_last_root(root) and (not self._acted or root.steps_counted)
-        self._last_root, self._acted = root, False
+        before, self._last_root, self._acted = (self._last_root, self._acted), root, False
         steps_left = 0 if root.terminated else root.steps_left
-        self.result = search.plan(
-            root.cells, as_budget(self.budget), root.elapsed, steps_left, same_root, self.on_progress
-        )
+        try:
+            self.result = search.plan(
+                root.cells, as_budget(self.budget), root.elapsed, steps_left, same_root, self.on_progress
+            )
+        except RecipeError:  # refused before anything was searched, so the graph still stands at the root before
+            self._last_root, self._acted = before
+            raise
         return self.result
 
     def predict(

@@ -18,6 +18,7 @@ Departures from the paper:
 from typing import Any
 
 from gymnasium_gsp.algorithms.registry import algorithm, on_benchmarks
+from gymnasium_gsp.errors import RecipeError, check_count
 from gymnasium_gsp.search.ingredients.evaluation import SampledTree
 from gymnasium_gsp.search.ingredients.horizon import FixedHorizon
 from gymnasium_gsp.search.ingredients.selection import Balanced
@@ -35,11 +36,13 @@ def sparse_sampling(*, width: int = 2, depth: int = 3, **slots: Any) -> Recipe:
         depth: H, how many steps the tree looks ahead, at least 1.
         **slots: other choices for slots of the recipe.
     """
+    if "horizon" in slots or "evaluation" in slots:
+        raise RecipeError("sparse-sampling looks ahead by its own tree, not by a horizon: give width= and depth=3")
     return Recipe(
         key="path",
         selection=Balanced(),
         target="return",
-        evaluation=SampledTree(width, depth - 1),
+        evaluation=SampledTree(width, check_count("depth", depth) - 1),
         horizon=FixedHorizon(1),
         discount=0.99,
     ).changed(**slots)

@@ -55,7 +55,9 @@ def read_environment(env: Any) -> EnvironmentView:
             'into each environment function and ask np.array(envs.call("planned_action"))'
         )
     if not hasattr(env, "unwrapped") or not hasattr(env, "action_space"):
-        raise RecipeError(f"an agent is bound to a Gymnasium environment, not to {env!r}")
+        raise RecipeError(
+            f"an agent is bound to a Gymnasium environment, not to {env!r}; make one with gymnasium.make(...)"
+        )
     if not isinstance(env.action_space, spaces.Dict):  # an adapter may be able to list those
         Actions(env.action_space)
     return EnvironmentView(env)

@@ -92,5 +92,8 @@ class CompiledModel:
         if array.dtype == np.float64 and array.shape == (self.width,):
             raise RecipeError(f"{self.name}: a state of float64 must be passed as .view(np.int64), its memory as cells")
         if array.shape != (self.width,) or array.dtype.kind not in "iub":
-            raise RecipeError(f"{self.name}: a state has {self.width} whole numbers, not {state!r}")
+            raise RecipeError(
+                f"{self.name}: a state has {self.width} whole numbers, not {state!r}; a step that uses more "
+                "cells needs CompiledModel(..., width=)"
+            )
         return array.astype(np.int64)

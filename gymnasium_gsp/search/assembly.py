@@ -78,12 +78,13 @@ class Assembly:
         enough = len(self.params) >= first + depth + 2
         if enough and (self.smallest_reward == 0.0 or self._bounds_for == wanted):
             return self.params
-        bounds = np.zeros(depth + 2)
+        depths = max(depth + 2, len(self.params) - first)  # nodes of a kept graph may lie deeper than this search looks
+        bounds = np.zeros(depths)
         if self.smallest_reward < 0.0:
             end = max(depth, DEFAULT_HORIZON) if steps_left is None else steps_left
-            left = np.maximum(end - np.arange(depth + 2), 0)
+            left = np.maximum(end - np.arange(depths), 0)
             annuity = left if discount == 1.0 else (1.0 - discount**left) / (1.0 - discount)
-            bounds = self.smallest_reward * (np.full(depth + 2, annuity[0]) if self.by_state else annuity)
+            bounds = self.smallest_reward * (np.full(depths, annuity[0]) if self.by_state else annuity)
         self.params = np.concatenate([self.params[:first], bounds])
         self._bounds_for = wanted
         return self.params
@@ -122,7 +123,7 @@ class _Assembler:
         if isinstance(evaluation, Rollout):
             kind = codes.BY_ROLLOUT
             if evaluation.steps is not None:
-                self.program["rollout_steps"] = evaluation.steps
+                self.program["rollout_steps"] = min(evaluation.steps, codes.NO_LIMIT)
             if evaluation.policy is not None:
                 self.install("policy", evaluation.policy)
             elif model.rollout_pointer is not None:  # a whole playout in one call

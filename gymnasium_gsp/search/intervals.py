@@ -30,12 +30,14 @@ def set_up(frame, number):
 def open_actions(frame, node):
     """Set up the actions of a node; returns False if it has none.  Both bounds of an illegal one are -infinity.
 
-    A sequence of actions leads to states that may differ in their legal actions, so there none is ruled out for good.
+    A sequence of actions leads to states that may differ in their legal actions: with masks, none counts there before
+    it was legal once, see `optimistic.optimistic_action`.
     """
     program, context, mask = frame.program, frame.context, legal_mask(frame.context)
-    legal = read_legal(frame, frame.state)
+    by_actions = program.key == codes.BY_ACTIONS
+    legal = 1 if by_actions else read_legal(frame, frame.state)
     for action in range(program.actions):
-        allowed = program.legal == 0 or program.key == codes.BY_ACTIONS or mask[action] != 0.0
+        allowed = program.legal == 0 or (not by_actions and mask[action] != 0.0)
         node.q[action] = context.top if allowed else -math.inf
         node.variance[action] = context.bottom if allowed else -math.inf
     node.interval.opened = 1

@@ -15,13 +15,21 @@ from gymnasium_gsp.search.propagate import link_predecessor, propagate
 
 
 @njit
-def optimistic_action(frame, node):
-    """Return an action never tried, or else the one with the largest upper bound, recomputed now; ties at random."""
+def optimistic_action(frame, node, ended):
+    """Return an action never tried, or else the one with the largest upper bound, recomputed now; ties at random.
+
+    `ended` says that the process is over, so that a sequence may go on with any action.
+    """
     best, largest, ties, rounding = -1, -math.inf, 0, frame.program.rounding
-    masked = frame.program.key == codes.BY_ACTIONS and frame.context.masked != 0
+    by_actions = frame.program.key == codes.BY_ACTIONS
+    masked = by_actions and frame.context.masked != 0 and not ended
     for action in range(frame.program.actions):
-        if node.q[action] == -math.inf or (masked and not is_action(frame, action)):
+        if masked and not is_action(frame, action):
             continue
+        if node.q[action] == -math.inf:
+            if not by_actions:
+                continue
+            node.q[action], node.variance[action] = frame.context.top, frame.context.bottom
         bound = math.inf
         if node.counts[action] > 0:
             bound = node.q[action] = action_bound(frame, node, action, 1.0)
@@ -77,7 +85,7 @@ def simulate_optimistically(frame):
             node.interval.queued = -1
             hop_at(frame, visited).node = number
             visited += 1
-        action = optimistic_action(frame, node)
+        action = optimistic_action(frame, node, status == TERMINATED)
         ends_here = program.expansion == codes.LEAF and node.counts[action] == 0
         reward[0] = 0.0
         if status != TERMINATED:

@@ -22,6 +22,7 @@ from gymnasium_gsp.search.ingredients.horizon import DEFAULT_DISCOUNT, AdaptiveH
 from gymnasium_gsp.search.ingredients.ingredient import as_ingredient, check_choices, check_number, make_plain
 from gymnasium_gsp.search.ingredients.optimism import Optimism, Propagation
 from gymnasium_gsp.search.ingredients.selection import PolynomialBonus, table1_row_failures
+from gymnasium_gsp.search.ingredients.switching import Switching
 
 
 @dataclass(frozen=True)
@@ -148,16 +149,25 @@ class Recipe:
             self._check_optimism()
         elif self.propagation is not None:
             raise RecipeError("propagation belongs to a recipe with optimism: give optimism=, or leave it out")
-        if self.learning == "at_the_switch" and (self.target != "return" or self.estimator != "running"):
-            raise RecipeError(
-                "learning='at_the_switch' averages sampled returns: it takes target='return' and estimator='running'"
-            )
+        if self.learning == "at_the_switch":
+            self._check_switching()
         constants = getattr(self.selection, "constants", None)
         if constants is not None and (failures := constants.failures(self.power)):
             raise RecipeError(
                 "these constants do not meet the paper's Table 1: "
                 + "; ".join(failures)
                 + ". Leave `constants` out for the default exponents, or correct the row"
+            )
+
+    def _check_switching(self) -> None:
+        if self.target != "return" or self.estimator != "running":
+            raise RecipeError(
+                "learning='at_the_switch' averages sampled returns: it takes target='return' and estimator='running'"
+            )
+        if not isinstance(self.selection, Switching) or self.root_selection is not None:
+            raise RecipeError(
+                "learning='at_the_switch' learns at the switching points of selection=Switching(), without a "
+                f"root_selection; not of {self.selection!r}"
             )
 
     def _check_optimism(self) -> None:
@@ -216,9 +226,11 @@ class Recipe:
         With optimism, reasons why its bounds may fail.  Rows of Table 1 are named with their depth; with the default
         exponents b_(h+1) = 4 b_h + 1 from a b_0 just above 2, the best that any b_0 can do.
         """
-        if self.optimism is not None:
-            return self.optimism.doubts
         failed = []
+        if self.key == "actions":
+            failed.append("action keys mix states: the best sequence of actions is found, not the best policy")
+        if self.optimism is not None:
+            return (*failed, *(() if failed else self.optimism.doubts))
         if not isinstance(self.selection, PolynomialBonus):
             failed.append("the selection is not the polynomial bonus of eq. action_selection")
         elif self.selection.constants is None:
@@ -229,8 +241,6 @@ class Recipe:
             failed.append("the target is the sampled return, not reward + discount * V(child)")
         if self.key == "state":
             failed.append("state keys mix remaining horizons: the limit carries the cross-depth gap")
-        if self.key == "actions":
-            failed.append("action keys mix states: the best sequence of actions is found, not the best policy")
         if self.expansion != "leaf":
             failed.append("path expansion chooses uniform actions below a new node, which the theorem does not treat")
         return tuple(failed)

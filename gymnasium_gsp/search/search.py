@@ -169,8 +169,8 @@ class Search:
         program.end = codes.NO_LIMIT if steps_left is None else steps_left
         program.rollout_end = max(depth, DEFAULT_HORIZON) if steps_left is None else codes.NO_LIMIT
         program.root_elapsed = elapsed
-        program.step_limit = codes.NO_LIMIT if budget.model_steps is None else budget.model_steps
-        program.node_limit = codes.NO_LIMIT if budget.nodes is None else budget.nodes
+        program.step_limit = codes.NO_LIMIT if budget.model_steps is None else min(budget.model_steps, codes.NO_LIMIT)
+        program.node_limit = codes.NO_LIMIT if budget.nodes is None else min(budget.nodes, codes.NO_LIMIT)
         program.growth = codes.GROWING
         context.in_flight = 0
         self.store.replace(params=self._assembly.with_lower_bounds(depth, steps_left, self.discount))
@@ -194,7 +194,8 @@ class Search:
         self.program.longest = depth + 1
         if isinstance(recipe.evaluation, SampledTree):
             recipe.evaluation.check_cost(actions, steps_left, budget.model_steps)
-            self.store.reserve_scratch((recipe.evaluation.depth + 2) * (LEVEL_CELLS + self.model.width))
+            levels = recipe.evaluation.depth if steps_left is None else min(recipe.evaluation.depth, steps_left)
+            self.store.reserve_scratch((levels + 2) * (LEVEL_CELLS + self.model.width))
         if len(self.store.arrays.trail) < depth + 2:
             cells = np.zeros(context_length(actions, depth))
             context = cells[:CONTEXT_SIZE].view(CONTEXT_DTYPE)
@@ -225,7 +226,7 @@ class Search:
     def _run(self, budget: Budget, begun: float, on_progress: OnProgress | None) -> str:
         """Run chunks until something ends the search; returns what did."""
         program, tally, store, keys = self.program, self.tally, self.store, self.model.keys
-        limit = codes.NO_LIMIT if budget.simulations is None else budget.simulations
+        limit = codes.NO_LIMIT if budget.simulations is None else min(budget.simulations, codes.NO_LIMIT)
         deadline = None if budget.seconds is None else begun + budget.seconds
         only_nodes = limit == codes.NO_LIMIT and deadline is None and budget.model_steps is None
         grown_at, grown = 0, 0
@@ -286,6 +287,8 @@ class Search:
         Returns whether the past has been dropped in this decision.
         """
         program, store = self.program, self.store
+        if store.reserve_outcomes(int(program.longest)):
+            return dropped
         if program.growth == codes.GROWING:
             if not store.make_room(int(program.longest)):
                 program.growth = codes.LAST_ROOM
@@ -377,13 +380,17 @@ class Search:
     def interval(self, state: NDArray[np.int64]) -> tuple[float, float] | None:
         """Return (lower, upper), the interval that holds the discounted value of a state.
 
-        None for a state that is no node, and for a recipe without optimism.
+        None for a state that is no node, where nodes are action sequences, and for a recipe without optimism.
 
         Args:
             state: (width,) int64, its cells.
         """
         ends = np.zeros(2)
-        if not self.program.bound or not compiled_entry(read_interval, True)(self.store.arrays, state, ends):
+        if (
+            not self.program.bound
+            or not self.program.key_size
+            or not compiled_entry(read_interval, True)(self.store.arrays, state, ends)
+        ):
             return None
         return float(ends[0]), float(ends[1])
 

@@ -173,10 +173,17 @@ class Store:
             self.replace(scratch=np.zeros(cells))
         self._program.scratch_capacity = len(self.arrays.scratch)
 
+    def reserve_outcomes(self, longest: int) -> bool:
+        """Have working memory for the outcomes of one action after another simulation; True if it had to grow."""
+        cells = OUTCOME_CELLS * (int(self._tally.widest) + longest + 1)
+        if not self._has_intervals or len(self.arrays.scratch) >= cells:
+            return False
+        self.reserve_scratch(2 * cells)
+        return True
+
     def make_room(self, needed: int) -> bool:
         """Grow what is too small for the rows and edges of `needed` more nodes; False if something may not grow."""
         if self._has_intervals:
-            self.reserve_scratch(2 * OUTCOME_CELLS * (int(self._tally.widest) + needed + 1))
             needed *= 2  # a step can add an edge to the next node and one back
         room = True
         rows, nodes = int(self._program.row_capacity), int(self._tally.nodes)

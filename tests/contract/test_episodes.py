@@ -3,6 +3,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
 from gymnasium.error import ResetNeeded
 from gymnasium.wrappers import TimeLimit
 
@@ -196,3 +197,21 @@ def test_the_smallest_of_all_time_limits_counts(trials):
         agent.act(observation)
         assert 0 < agent.result.model_steps <= 40 * 3
         assert "7 steps" in agent.describe()["time limit"]
+
+
+def test_a_refused_decision_leaves_the_root_where_the_next_one_looks():
+    """Three steps to the corner, a budget that is refused, and again: the answer is that of an agent never refused."""
+    lake = FrozenLakeEnv(desc=["SFFF", "HHHF", "HHHG"], is_slippery=False)
+    env = gym.wrappers.TimeLimit(lake, 7)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=400, seed=0)
+    observation, _ = env.reset(seed=0)
+    for _ in range(3):
+        agent.act(observation)
+        observation, *_ = env.step(2)
+    agent.budget = 0
+    with pytest.raises(gsp.RecipeError, match="simulations"):
+        agent.act(observation)
+    agent.budget = 400
+    result = agent.plan(observation)
+    assert result.action == 1
+    assert result.q_values.tolist() == [0.0, 1.0, 0.0, 0.0]

@@ -1,8 +1,10 @@
 """The slot `optimism`: what a recipe with bounds takes and refuses."""
 
+import numpy as np
 import pytest
 
 import gymnasium_gsp as gsp
+from gymnasium_gsp.abi import RUNNING, TERMINATED, uniform
 from gymnasium_gsp.ingredients import (
     UCB1,
     Constant,
@@ -51,3 +53,34 @@ def test_bounds_on_rewards_serve_states_as_well_as_sequences():
         result = gsp.plan(gsp.tabular_model(table), 0, recipe, 200, seed=0, steps_left=8)
         assert result.action == 0
         assert eval(repr(recipe), vars(gsp.ingredients)) == recipe
+
+
+def test_a_full_store_and_a_widening_action_come_to_an_end():
+    """60 states that all lead to each other, and room for 40: outcomes go on widening after the last node."""
+    rng = np.random.default_rng(0)
+    model = gsp.tabular_model_from_arrays(rng.dirichlet(np.ones(60), (60, 4)), rng.random((60, 4)))
+    result = gsp.plan(model, 0, gsp.make_recipe("gbop", discount=0.8), budget=100, seed=0, max_nodes=40)
+    assert result.at_cap
+    assert result.simulations == 100
+
+
+def masked_walk(params, state, action, rng, reward):
+    state[0] += 1 if uniform(rng) < (0.8 if action == 1 else 0.2) else -1
+    reward[0] = 1.0 if state[0] == 10 else 0.0
+    return TERMINATED if state[0] in (0, 10) else RUNNING
+
+
+def none_at_the_ends(params, state, mask):
+    mask[0] = mask[1] = 0.0 if state[0] in (0, 10) else 1.0
+    mask[2] = 0.0
+    return int(2 * mask[0])
+
+
+@pytest.mark.parametrize("name", ["olop", "kl-olop"])
+def test_sequences_go_on_behind_an_end_without_legal_actions(name):
+    """And an action that is never legal keeps nobody's bound at the top: the better way is tried more often."""
+    model = gsp.CompiledModel(masked_walk, actions=3, legal=none_at_the_ends, reward_bounds=(0.0, 1.0))
+    result = gsp.plan(model, 9, name, budget=4000, seed=0, steps_left=3)
+    assert result.visit_counts[2] == 0
+    assert result.action == 1
+    assert result.visit_counts[1] > 2 * result.visit_counts[0]

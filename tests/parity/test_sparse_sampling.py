@@ -84,7 +84,7 @@ def test_bad_recipes_are_refused_in_words():
         ({"width": 1.5}, "width"),
         ({"discount": 1.5}, "discount"),
         ({"depth": 0}, "depth"),
-        ({"horizon": 3}, "FixedHorizon"),
+        ({"horizon": 3}, "depth=3"),
         ({"retention": "x"}, "decision"),
     ):
         with pytest.raises(gsp.RecipeError, match=words):

@@ -66,7 +66,8 @@ class Heuristic:
 
     def ingredient(self) -> Ingredient:
         """The function as an ingredient."""
-        return as_ingredient(Custom(self.function, self.values), "value", "evaluation")
+        function = self.function if isinstance(self.function, Ingredient) else Custom(self.function, self.values)
+        return as_ingredient(function, "value", "evaluation")
 
 
 _MOST_STEPS = 10**8  # of one simulation, about a second

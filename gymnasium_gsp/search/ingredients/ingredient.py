@@ -12,6 +12,8 @@ from gymnasium_gsp.abi.pointers import Pointer, resolve
 from gymnasium_gsp.abi.signatures import SIGNATURES
 from gymnasium_gsp.errors import RecipeError, unknown_name
 
+_LARGEST = 2**1024  # what no finite float reaches
+
 
 class Ingredient:
     """A choice for one slot of a recipe whose work is done by a compiled function.
@@ -64,7 +66,7 @@ def make_plain(value: Any) -> None:
 
 def check_number(name: str, value: Any, smallest: float = -math.inf, largest: float = math.inf) -> None:
     """Refuse what is not a finite number within the limits."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
         raise RecipeError(f"{name} must be a finite number, not {value!r}")
     if not smallest <= value <= largest:
         raise RecipeError(f"{name} must be between {smallest:g} and {largest:g}, not {value!r}")

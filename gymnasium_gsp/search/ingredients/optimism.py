@@ -14,6 +14,7 @@ from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.search.ingredients.divergence import PAIR, extreme_mean, extreme_reward
 from gymnasium_gsp.search.ingredients.ingredient import Ingredient, check_number, make_plain
 
+_SMALLEST_ACCURACY = 1e-12
 PUBLISHED_FACTOR = 0.1  # GBOP's published threshold on transitions is this times log M
 
 _BASE, _PER_VISIT, _PER_NODE, _REWARDS, _APART = range(5)  # params of `divergence_bound`
@@ -242,7 +243,7 @@ class RewardBound(Optimism):
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        return ("the best sequence of actions is found, not the best policy: it looks at no state on the way",)
+        return ("only rewards are bounded: the law of the next states is taken to be what was observed",)
 
 
 @dataclass(frozen=True)
@@ -259,8 +260,8 @@ class Propagation:
     def __post_init__(self) -> None:
         make_plain(self)
         check_number("accuracy", self.accuracy)
-        if self.accuracy <= 0.0:
+        if self.accuracy < _SMALLEST_ACCURACY:
             raise RecipeError(
-                f"accuracy must be above 0, not {self.accuracy!r}: with 0, partial value iteration on a graph with "
-                "cycles goes on until no digit changes; 0.001 is the paper's"
+                f"accuracy must be above 0 and at least {_SMALLEST_ACCURACY:g}, not {self.accuracy!r}: finer than "
+                "rounding, partial value iteration on a graph with cycles never ends; 0.001 is the paper's"
             )
