@@ -126,7 +126,7 @@ def test_a_leaky_adapter_is_found_out_at_blackjack(leak, play):
 
 @pytest.mark.slow
 def test_to_leave_the_hole_card_where_it_lies_is_found_out(play, monkeypatch):
-    monkeypatch.setattr(Blackjack, "redraw", lambda self, env: None)
+    monkeypatch.setattr(Blackjack, "redraw_hidden", lambda self, env: None)
     # By `uct`, whose tree is new at each decision, as above.
     returns = play(gym.make("Blackjack-v1"), episodes=6000, budget=400, name="uct")
     assert above(returns, HANDS) > SIGMAS
