@@ -194,7 +194,7 @@ peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform =
 print(json.dumps({
     "simulations": result.simulations, "stopped_by": result.stopped_by, "visits": int(result.visit_counts.sum()),
     "model_steps": result.model_steps, "nodes": result.nodes, "at_cap": result.at_cap,
-    "arrays": store.rows.nbytes + store.table.nbytes + store.edges.nbytes, "peak": peak,
+    "arrays": sum(array.nbytes for array in (store.arrays.rows, store.arrays.table, store.arrays.edges)), "peak": peak,
 }))
 """
 
