@@ -32,7 +32,9 @@ def optimistic_action(frame, node, ended):
             node.q[action], node.variance[action] = frame.context.top, frame.context.bottom
         bound = math.inf
         if node.counts[action] > 0:
-            bound = node.q[action] = action_bound(frame, node, action, 1.0)
+            if not by_actions:  # in a tree nothing has moved since the node was renewed
+                node.q[action] = action_bound(frame, node, action, 1.0)
+            bound = node.q[action]
         if best < 0 or bound > largest + rounding:
             best, largest, ties = action, bound, 1
         elif bound >= largest - rounding:
