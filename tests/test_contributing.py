@@ -45,6 +45,7 @@ def package(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_what_the_examples_add_is_found_and_plays(package):
     """An ingredient, an algorithm and an environment, each in the files that CONTRIBUTING names and nowhere else."""
     environment = {**os.environ, "PYTHONPATH": str(package), "NUMBA_CACHE_DIR": str(package / "cache")}

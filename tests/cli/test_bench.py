@@ -217,7 +217,7 @@ def kill_again_and_again(folder, times, episodes, longest):
 
 @posix
 def test_killed_it_goes_on_and_ends_with_the_rows_of_an_unbroken_run(tmp_path):
-    assert kill_again_and_again(tmp_path, times=3, episodes=800, longest=2.5) > 0
+    assert kill_again_and_again(tmp_path, times=2, episodes=400, longest=1.5) > 0
 
 
 @posix

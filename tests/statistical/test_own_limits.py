@@ -126,7 +126,12 @@ def test_every_algorithm_has_a_limit():
     assert sorted([*LIMITS, *TRUNCATED_OPTIMUM]) == sorted(gsp.ALGORITHMS)
 
 
-@pytest.mark.parametrize("name", LIMITS)
+SLOW = ("gbop", "gbop-d", "kl-olop")  # each of their simulations renews many bounds
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in LIMITS]
+)
 def test_the_root_tends_to_the_algorithms_own_limit(name):
     """Claim: the error against the algorithm's own limit at 2^16 is at most half of that at 2^10, and small.
 
