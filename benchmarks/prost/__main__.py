@@ -1,7 +1,7 @@
 """The planners of the package beside PROST, on instances of the planning competitions; resumable.
 
     python -m benchmarks.prost CHECKOUT                     play what is missing on instance 1 of every domain
-    python -m benchmarks.prost CHECKOUT --budgets 0.06s --instances 1 2 3 4 5 6 7 8 9 10
+    python -m benchmarks.prost CHECKOUT --budgets 0.06s --instances 1 2 3 4 5 6 7 8 9 10 --margin 0.02
     python -m benchmarks.prost --players f cautious         only planners of the package, without PROST
     python -m benchmarks.prost --table                      only print, and write the table into docs/prost.md
 
@@ -15,19 +15,27 @@ import argparse
 import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.markers import fill
 from benchmarks.prost.ends import EPISODES, minimal_policy, optimum
 from benchmarks.prost.planner import Programs, ProstError, build
-from benchmarks.prost.players import PLAYERS, Limit, Prost
+from benchmarks.prost.players import PLAYERS, Limit, Player, Prost
 from benchmarks.prost.rows import MINIMAL, OPTIMUM, Instance, Rows
+from benchmarks.prost.score import scale_of, score
 from benchmarks.prost.table import tables
 from gymnasium_gsp.binding.rddl_instances import IPPC_DOMAINS, make_instance
+from gymnasium_gsp.errors import RecipeError
 
 RESULTS = Path(__file__).with_name("rows.jsonl")
 PAGE = Path(__file__).parents[2] / "docs/prost.md"
+TWICE = ("CrossingTraffic", "Elevators", "SkillTeaching", "Traffic")
+DOMAINS = tuple(name for name in IPPC_DOMAINS if name not in {f"{domain}_MDP_ippc2014" for domain in TWICE})
+"""Without the four of 2014 whose ten instances are in rddlrepository the same files as those of 2011."""
+
+MOST_EPISODES = 100
+"""Episodes where the standard error of the score exceeds the margin."""
 
 
 def measure_ends(rows: Rows, instance: Instance) -> None:
@@ -39,37 +47,55 @@ def measure_ends(rows: Rows, instance: Instance) -> None:
         rows.add(instance, OPTIMUM, value=optimum(make_instance(instance.domain, instance.number)))
 
 
-def play(
-    rows: Rows,
-    instance: Instance,
-    limits: Sequence[Limit],
-    names: Sequence[str],
-    episodes: int,
-    programs: Programs | None,
-    deadline: float,
-) -> bool:
-    """Play the missing episodes of an instance, those of a player and a budget in one batch.
+def missing(rows: Rows, instance: Instance, options: argparse.Namespace) -> Iterator[tuple[Limit, Player, range]]:
+    """The batches that an instance still lacks, with the numbers of their episodes; looked up as they are asked for.
+
+    Every player plays the same number of episodes.  With a margin, those whose score has a larger standard error then
+    play on to MOST_EPISODES.
+    """
+    pairs = [(limit, PLAYERS[name]) for limit in options.budgets for name in options.players]
+    for limit, player in pairs:
+        done = len(rows.played(instance, player.settings(limit)).returns)
+        if done < options.episodes:
+            yield limit, player, range(done, options.episodes)
+    for limit, player in pairs if options.margin is not None else []:
+        played, scale = rows.played(instance, player.settings(limit)), scale_of(rows, instance)
+        done = len(played.returns)
+        if scale and 1 < done < MOST_EPISODES and score(played, scale)[1] > options.margin:
+            yield limit, player, range(done, MOST_EPISODES)
+
+
+def play(rows: Rows, instances: Sequence[Instance], options: argparse.Namespace, programs: Programs | None) -> bool:
+    """Play everything that is missing, until the time is over.
 
     Returns:
-        Whether every player played; what broke off is printed.
+        Whether every batch was played to its end; where PROST broke off is printed.
     """
-    whole = True
-    for limit in limits:
-        for player in map(PLAYERS.__getitem__, names):
-            settings = player.settings(limit)
-            done = len(rows.played(instance, settings).returns)
-            if done >= episodes or time.monotonic() > deadline:
-                continue
-            env = make_instance(instance.domain, instance.number)
+    whole, deadline = True, time.monotonic() + options.seconds
+    for instance in instances:
+        if time.monotonic() > deadline:
+            break
+        measure_ends(rows, instance)
+        for limit, player, numbers in missing(rows, instance, options):
+            if time.monotonic() > deadline:
+                break
+            env, settings = make_instance(instance.domain, instance.number), player.settings(limit)
             try:
-                batch = player.play(programs, env, limit, range(done, episodes))
+                rows.add_batch(instance, settings, numbers.start, player.play(programs, env, limit, numbers))
             except ProstError as error:
                 print(f"{instance.domain} {instance.number}, {settings}: {error}", file=sys.stderr)
                 whole = False
-            else:
-                rows.add_batch(instance, settings, done, batch)
-            env.close()
+            finally:
+                env.close()
     return whole
+
+
+def limit(text: str) -> Limit:
+    """Read a budget of the command line."""
+    try:
+        return Limit(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def arguments(given: Sequence[str] | None) -> argparse.Namespace:
@@ -78,20 +104,20 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
         prog="python -m benchmarks.prost", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("checkout", nargs="?", type=Path, help="folder with PROST's sources")
-    parser.add_argument("--domains", nargs="+", default=IPPC_DOMAINS, metavar="DOMAIN", help="all sixteen by default")
-    parser.add_argument("--instances", nargs="+", type=int, default=[1], metavar="NUMBER", help="1 by default")
-    parser.add_argument("--budgets", nargs="+", type=Limit, default=[Limit("0.06s"), Limit("100")], metavar="BUDGET")
+    parser.add_argument("--domains", nargs="+", default=DOMAINS, metavar="DOMAIN", help="all by default")
+    parser.add_argument(
+        "--instances", nargs="+", type=int, metavar="NUMBER", help="1, or all that were played for --table"
+    )
+    parser.add_argument("--budgets", nargs="+", type=limit, default=[Limit("0.06s"), Limit("100")], metavar="BUDGET")
     parser.add_argument("--players", nargs="+", default=list(PLAYERS), choices=list(PLAYERS), metavar="PLAYER")
     parser.add_argument("--episodes", type=int, default=30, help="of each player on each instance")
+    parser.add_argument("--margin", type=float, help=f"play {MOST_EPISODES} where the score's error is larger")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no batch after this time")
     parser.add_argument("--results", type=Path, default=RESULTS, help="file of the lines")
     parser.add_argument("--table", action="store_true", help="only print, and write the page")
     options = parser.parse_args(given)
-    if (
-        options.checkout is None
-        and not options.table
-        and any(isinstance(PLAYERS[name], Prost) for name in options.players)
-    ):
+    with_prost = any(isinstance(PLAYERS[name], Prost) for name in options.players)
+    if with_prost and options.checkout is None and not options.table:
         parser.error("name a checkout of prost-planner/prost, or players without PROST: --players f cautious")
     return options
 
@@ -101,16 +127,15 @@ def main(given: Sequence[str] | None = None) -> None:
     options = arguments(given)
     warnings.simplefilter("ignore")
     rows = Rows(options.results)
-    instances = [Instance(domain, number) for domain in options.domains for number in options.instances]
-    whole, deadline = True, time.monotonic() + options.seconds
+    stored = sorted({line["instance"] for line in rows.lines}) if options.table else [1]
+    instances = [Instance(domain, number) for domain in options.domains for number in options.instances or stored]
+    whole = True
     if not options.table:
         try:
             programs = build(options.checkout) if options.checkout else None
-        except ProstError as error:
+            whole = play(rows, instances, options, programs)
+        except (ProstError, RecipeError) as error:
             sys.exit(str(error))
-        for instance in instances:
-            measure_ends(rows, instance)
-            whole &= play(rows, instance, options.budgets, options.players, options.episodes, programs, deadline)
     shown = tables(rows, instances, options.budgets, [PLAYERS[name] for name in options.players])
     print(shown)
     if options.table:

@@ -1,5 +1,7 @@
 """PROST as a program: built from a checkout, and run for one session of the competitions' protocol."""
 
+import os
+import re
 import socket
 import subprocess
 import sys
@@ -7,6 +9,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from benchmarks.prost.rows import Batch
 
 BUILD = Path("builds/release")
 PATIENCE = 600.0
@@ -49,15 +53,14 @@ def build(checkout: Path) -> Programs:
     if not (checkout / "build.py").exists():
         raise ProstError(f"{checkout} has no build.py: name a checkout of prost-planner/prost")
     # The script answers 0 even where the build failed.
-    done = subprocess.run([sys.executable, "build.py"], cwd=checkout, capture_output=True, text=True, check=False)
+    command = [sys.executable, "build.py", f"-j{os.cpu_count()}"]
+    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
     if not (programs.search.exists() and programs.parser.exists()):
         raise ProstError(f"PROST does not build in {checkout}:\n{_last(done.stdout + done.stderr)}")
     return programs
 
 
-def play_session(
-    programs: Programs, env: Any, engine: str, episodes: int, seed: int
-) -> tuple[list[float], list[float]]:
+def play_session(programs: Programs, env: Any, engine: str, episodes: int, seed: int) -> Batch:
     """Play a session: one process of PROST, which learns once and plays all episodes.
 
     Args:
@@ -66,9 +69,6 @@ def play_session(
         engine: PROST's search engine, "[IPC2014 -T TRIALS -r 100]" for example.
         episodes: number of episodes.
         seed: of PROST and of the environment.
-
-    Returns:
-        The returns of the episodes, and the seconds of each decision.
 
     Raises:
         ProstError: if PROST breaks off.
@@ -91,6 +91,8 @@ def play_session(
                     connection.settimeout(PATIENCE)
                     returns = server.run_session(connection)
                 process.wait(PATIENCE)
+                log.seek(0)
+                return Batch(returns, server.decisions, _depth(log.read()))
             except (OSError, subprocess.TimeoutExpired) as error:
                 process.kill()
                 log.seek(0)
@@ -98,7 +100,6 @@ def play_session(
             except BaseException:
                 process.kill()
                 raise
-    return returns, server.decisions
 
 
 def _accept(listener: socket.socket, process: subprocess.Popen[bytes]) -> socket.socket:
@@ -111,6 +112,12 @@ def _accept(listener: socket.socket, process: subprocess.Popen[bytes]) -> socket
             if process.poll() is not None:
                 break
     raise ConnectionError(f"it did not connect (exit status {process.poll()})")
+
+
+def _depth(printed: str) -> int | None:
+    """The search depth that PROST's heuristic has learned, as it prints it; None if it has learned none."""
+    found = re.search(r"max search depth (?:to|is too low): (\d+)", printed)
+    return int(found.group(1)) if found else None
 
 
 def _last(printed: str, lines: int = 10) -> str:

@@ -1,5 +1,6 @@
 """Who plays: the configurations of PROST and the planners of the package, and how each plays a batch of episodes."""
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from typing import Any
 import gymnasium_gsp as gsp
 from benchmarks.play import spent
 from benchmarks.prost.planner import Programs, play_session
+from benchmarks.prost.rows import Batch
 from gymnasium_gsp.search.ingredients.backup import Cautious
 from gymnasium_gsp.search.recipe import Sweep
 
@@ -23,8 +25,8 @@ class Limit:
     text: str
 
     def __post_init__(self) -> None:
-        if not (self.seconds or self.trials or 0) > 0:
-            raise ValueError(f"a budget is seconds (0.06s) or trials (100), not {self.text!r}")
+        if not re.fullmatch(r"\d+(\.\d+)?s|\d+", self.text) or not float(self.text.rstrip("s")):
+            raise ValueError(f"a budget is seconds (0.06s) or a number of trials (100), not {self.text!r}")
 
     @property
     def seconds(self) -> float | None:
@@ -38,19 +40,6 @@ class Limit:
 
     def __str__(self) -> str:
         return f"{self.trials:,} trials" if self.seconds is None else f"{self.seconds:g} s"
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Some episodes of an instance.
-
-    Attributes:
-        returns: of each episode.
-        decisions: seconds of each decision.
-    """
-
-    returns: list[float]
-    decisions: list[float]
 
 
 @dataclass(frozen=True)
@@ -74,7 +63,7 @@ class Prost:
         """Play the episodes with these numbers in one session, whose seed is the first number plus 1."""
         assert programs is not None
         seed = numbers.start + 1
-        return Batch(*play_session(programs, env, self.settings(limit), len(numbers), seed))
+        return play_session(programs, env, self.settings(limit), len(numbers), seed)
 
 
 @dataclass(frozen=True)
@@ -124,7 +113,9 @@ def _episode(env: Any, act: Callable[[Any, Any], Any], seed: int, decisions: lis
     return total
 
 
-PLAYERS: dict[str, Prost | Planner] = {
+Player = Prost | Planner
+
+PLAYERS: dict[str, Player] = {
     "prost-2011": Prost("PROST 2011", "IPC2011"),
     "prost-2014": Prost("PROST 2014", "IPC2014"),
     "f": Planner("`gs-power-uct-f`", "gs-power-uct-f"),

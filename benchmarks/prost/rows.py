@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.prost.players import Batch
-
 MINIMAL, OPTIMUM = "minimal policy", "optimum"
 """The settings of lines that hold a value instead of episodes."""
 
@@ -30,6 +28,21 @@ class Instance:
 
 
 @dataclass(frozen=True)
+class Batch:
+    """Some episodes of an instance, as they were played.
+
+    Attributes:
+        returns: of each episode.
+        decisions: seconds of each decision.
+        depth: how deep PROST's heuristic looks, which it learns by the clock; None for other players.
+    """
+
+    returns: list[float]
+    decisions: list[float]
+    depth: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Played:
     """All stored episodes of a player on an instance.
 
@@ -86,7 +99,14 @@ class Rows:
         """Write a batch of episodes, of which the first has this number."""
         seconds = {"seconds": round(sum(batch.decisions), 4), "worst": round(max(batch.decisions), 4)}
         counts = {"first": first, "decisions": len(batch.decisions)}
-        self.add(instance, settings, **counts, **seconds, returns=[round(value, 6) for value in batch.returns])
+        depth = {} if batch.depth is None else {"depth": batch.depth}
+        self.add(instance, settings, **counts, **seconds, **depth, returns=[round(value, 6) for value in batch.returns])
+
+    def players(self, instance: Instance) -> set[str]:
+        """The settings with which an instance was played."""
+        key = instance.domain, instance.number
+        lines = [line for line in self.lines if (line["domain"], line["instance"]) == key]
+        return {line["settings"] for line in lines if "returns" in line}
 
     def played(self, instance: Instance, settings: str) -> Played:
         """All episodes of an instance with these settings."""

@@ -3,15 +3,22 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from benchmarks.prost.players import Limit, Planner, Prost
+from benchmarks.prost.players import Limit, Player
 from benchmarks.prost.rows import MINIMAL, OPTIMUM, Instance, Played, Rows
-
-Player = Prost | Planner
+from benchmarks.prost.score import Scale, scale_of, score
 
 
 def tables(rows: Rows, instances: Sequence[Instance], limits: Sequence[Limit], players: Sequence[Player]) -> str:
-    """Write a table for each budget."""
-    return "\n\n".join("\n".join(_table(rows, instances, limit, players)) for limit in limits)
+    """Write a table for each budget, without the instances that nobody has played with it."""
+    return "\n\n".join(
+        "\n".join(_table(rows, shown, limit, players))
+        for limit in limits
+        if (shown := [instance for instance in instances if _settings(limit, players) & rows.players(instance)])
+    )
+
+
+def _settings(limit: Limit, players: Sequence[Player]) -> set[str]:
+    return {player.settings(limit) for player in players}
 
 
 def _table(rows: Rows, instances: Sequence[Instance], limit: Limit, players: Sequence[Player]) -> Iterator[str]:
@@ -22,12 +29,12 @@ def _table(rows: Rows, instances: Sequence[Instance], limit: Limit, players: Seq
     for instance in instances:
         played = [rows.played(instance, player.settings(limit)) for player in players]
         results = [result if len(result.returns) else None for result in played]
-        scale = _scale(rows, instance)
+        scale = scale_of(rows, instance)
         minimal, optimum = rows.value(instance, MINIMAL), rows.value(instance, OPTIMUM)
         cells = [instance.domain.replace("_MDP_ippc", " "), str(instance.number), _number(minimal), _number(optimum)]
         yield "| " + " | ".join([*cells, *(_cell(result, scale) for result in results)]) + " |"
         if scale is not None and None not in results:
-            complete.append([_score(result, scale) for result in results if result is not None])
+            complete.append([score(result, scale) for result in results if result is not None])
     if complete:
         means = (_mean_score(list(column)) for column in zip(*complete, strict=True))
         yield "| " + " | ".join([f"mean score, {len(complete)} instances", "", "", "", *means]) + " |"
@@ -38,33 +45,17 @@ def _table(rows: Rows, instances: Sequence[Instance], limit: Limit, players: Seq
     )
 
 
-def _scale(rows: Rows, instance: Instance) -> tuple[float, float] | None:
-    """The minimal policy's return and the best: the optimum, or the highest mean of any player where it is unknown."""
-    minimal, best = rows.value(instance, MINIMAL), rows.value(instance, OPTIMUM)
-    if best is None:
-        settings = {line["settings"] for line in rows.lines if "returns" in line}
-        means = [result.mean for each in settings if len((result := rows.played(instance, each)).returns)]
-        best = max(means, default=None)
-    return None if minimal is None or best is None or best == minimal else (minimal, best)
-
-
-def _score(result: Played, scale: tuple[float, float]) -> tuple[float, float]:
-    """The competition's score, (return - minimal policy) / (best - minimal policy), and its standard error."""
-    minimal, best = scale
-    return (result.mean - minimal) / (best - minimal), result.error / (best - minimal)
-
-
 def _mean_score(scores: Sequence[tuple[float, float]]) -> str:
     mean = sum(score for score, _ in scores) / len(scores)
     return f"{mean:.3f} ({math.hypot(*(error for _, error in scores)) / len(scores):.3f})"
 
 
-def _cell(result: Played | None, scale: tuple[float, float] | None) -> str:
+def _cell(result: Played | None, scale: Scale | None) -> str:
     """Mean return, its standard error in brackets, and the score."""
     if result is None:
         return ""
-    score = "" if scale is None else f", {_score(result, scale)[0]:.2f}"
-    return f"{_number(result.mean)} ({result.error:.2g}){score}"
+    scored = "" if scale is None else f", {score(result, scale)[0]:.2f}"
+    return f"{_number(result.mean)} ({_error(result.error)}){scored}"
 
 
 def _number(value: float | None) -> str:
@@ -72,6 +63,11 @@ def _number(value: float | None) -> str:
     if value is None:
         return ""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _error(value: float) -> str:
+    """Two digits, or whole numbers."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
 
 
 def _seconds(played: Sequence[Played]) -> str:

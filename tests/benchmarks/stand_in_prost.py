@@ -81,6 +81,7 @@ def main():
     task = Path("task.rddl")
     task.write_bytes(base64.b64decode(session.find("task").text))
     subprocess.run(["./rddl-parser-release", task], check=True)
+    print("THTS heuristic IDS: Setting max search depth to: 7", flush=True)
     actions = [play(server) for _ in range(int(session.find("num-rounds").text))]
     server.receive(("session-end",))
     record = {"planner": planner, "actions": actions, "task": task.read_text()}

@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks.prost import __main__ as command
 from benchmarks.prost.planner import ProstError, build, play_session
-from benchmarks.prost.players import PLAYERS, Batch, Limit
-from benchmarks.prost.rows import MINIMAL, OPTIMUM, Instance, Rows
+from benchmarks.prost.players import PLAYERS, Limit
+from benchmarks.prost.rows import MINIMAL, OPTIMUM, Batch, Instance, Rows
 from benchmarks.prost.table import tables
 from gymnasium_gsp.exact import enumerate_model, policy_values, uniform_policy
 
@@ -73,13 +73,14 @@ def test_a_failing_build_says_what_failed(checkout, tmp_path):
 
 def test_a_session_plays_every_step_of_every_episode(checkout, sysadmin):
     """As many actions as the horizon, and the returns that the same policy has in pyRDDLGym from the same seed."""
-    returns, decisions = play_session(build(checkout), sysadmin, ENGINE, episodes=3, seed=5)
+    batch = play_session(build(checkout), sysadmin, ENGINE, episodes=3, seed=5)
     (session,) = sessions(checkout)
     assert session["actions"] == [40, 40, 40]
     assert session["planner"] == f"[PROST -s 5 -se {ENGINE} -log SILENT]"
     assert session["task"] == Path(sysadmin.domain_text).read_text() + Path(sysadmin.instance_text).read_text()
-    assert len(decisions) == 120
-    assert min(decisions) > 0
+    assert len(batch.decisions) == 120
+    assert min(batch.decisions) > 0
+    assert batch.depth == 7
     sysadmin.seed(5)
     expected = []
     for _ in range(3):
@@ -89,14 +90,14 @@ def test_a_session_plays_every_step_of_every_episode(checkout, sysadmin):
             state, reward, *_ = sysadmin.step({f"reboot___{name}": True for name in down[:1]})
             total += float(reward)
         expected.append(total)
-    np.testing.assert_allclose(returns, expected, rtol=1e-12)
+    np.testing.assert_allclose(batch.returns, expected, rtol=1e-12)
 
 
 def test_a_file_that_is_not_utf8_is_served(checkout, sysadmin, tmp_path):
     sysadmin.domain_text = shutil.copy(sysadmin.domain_text, tmp_path / "domain.rddl")
     with Path(sysadmin.domain_text).open("ab") as file:
         file.write(b"// Andr\xe9\n")
-    assert len(play_session(build(checkout), sysadmin, ENGINE, episodes=1, seed=1)[0]) == 1
+    assert len(play_session(build(checkout), sysadmin, ENGINE, episodes=1, seed=1).returns) == 1
     assert "// Andr\ufffd" in sessions(checkout)[0]["task"]
 
 
@@ -140,6 +141,19 @@ def test_the_command_plays_what_is_missing(checkout, sysadmin, tmp_path, capsys)
     assert len(rows.played(Instance(SYSADMIN, 1), "gs-power-uct-f(), 20 simulations").returns) == 3
 
 
+def test_what_is_uncertain_is_played_on(tmp_path):
+    """30 episodes each, and 100 where the score's standard error exceeds the margin."""
+    rows, limit, instance = invented(tmp_path), Limit("100"), Instance("Toy_MDP_ippc2011", 1)
+    given = ["--domains", instance.domain, "--players", "f", "cautious", "--budgets", "100", "--margin", "0.05"]
+    options = command.arguments(given)
+    batches = command.missing(rows, instance, options)
+    for name, missing, returns in (("f", range(2, 30), [15.0] * 28), ("cautious", range(30), [5.0, 35.0] * 15)):
+        assert next(batches) == (limit, PLAYERS[name], missing)
+        rows.add_batch(instance, PLAYERS[name].settings(limit), missing.start, Batch(returns, [0.1]))
+    assert next(batches) == (limit, PLAYERS["cautious"], range(30, 100))
+    assert not list(batches)
+
+
 def test_a_player_that_breaks_off_leaves_the_others_playing(checkout, sysadmin, tmp_path, capsys):
     (checkout / "search.py").write_text(f"#!{sys.executable}\nimport sys\nsys.exit('Error: no memory')")
     given = [str(checkout), "--domains", SYSADMIN, "--budgets", "5", "--episodes", "1"]
@@ -151,18 +165,31 @@ def test_a_player_that_breaks_off_leaves_the_others_playing(checkout, sysadmin, 
     assert "| SysAdmin 2011 | 1 | 216 | 342.7 |  | " in printed.out
 
 
-def test_prost_asks_for_a_checkout(capsys):
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--players", "prost-2014"], "name a checkout of prost-planner/prost"),
+        (["--players", "f", "--budgets", "1.5"], "seconds (0.06s) or a number of trials (100), not '1.5'"),
+    ],
+)
+def test_bad_arguments_are_refused_with_a_sentence(given, said, capsys):
     with pytest.raises(SystemExit):
-        command.main(["--players", "prost-2014"])
-    assert "name a checkout of prost-planner/prost" in capsys.readouterr().err
+        command.main(given)
+    assert said in capsys.readouterr().err
+
+
+def test_an_unknown_instance_is_refused_with_the_nearest(sysadmin, tmp_path):
+    given = ["--players", "f", "--domains", "SysAdmin_MDP_ippc2012", "--results", str(tmp_path / "rows.jsonl")]
+    with pytest.raises(SystemExit, match="SysAdmin_MDP_ippc2011"):
+        command.main(given)
 
 
 def test_budgets_are_seconds_or_trials():
     prost, planner = PLAYERS["prost-2011"], PLAYERS["f"]
     assert prost.settings(Limit("0.06s")) == "[IPC2011 -T TIME -t 0.06]"
     assert planner.settings(Limit("0.06s")) == "gs-power-uct-f(), 0.06 seconds"
-    for nonsense in ("-1s", "0", "none", "1.5"):
-        with pytest.raises(ValueError, match=f"'{nonsense}'"):
+    for nonsense in ("-1s", "0", "0.0s", "none", "1.5"):
+        with pytest.raises(ValueError, match=f"seconds .* or a number of trials .*, not '{nonsense}'"):
             Limit(nonsense)
 
 
@@ -206,7 +233,8 @@ def test_the_score_lies_between_the_minimal_policy_and_the_best(tmp_path):
     """The best is the optimum, or where that is unknown the highest mean of any player with any budget."""
     rows = invented(tmp_path)
     assert Rows(rows.path).lines == rows.lines
-    instances = [Instance("Toy_MDP_ippc2011", number) for number in (1, 2)]
+    instances = [Instance("Toy_MDP_ippc2011", number) for number in (1, 2, 3)]  # nobody has played the last one
+    assert not tables(rows, instances, [Limit("7s")], [PLAYERS["f"]])
     shown = tables(rows, instances, [Limit("100")], [PLAYERS["f"], PLAYERS["prost-2014"]]).splitlines()
     assert shown[2] == "| Toy 2011 | 1 | 10 | 20 | 15 (1), 0.50 |  |"
     assert shown[3] == "| Toy 2011 | 2 | 10 |  | 30 (2), 0.50 |  |"
