@@ -15,8 +15,8 @@ from benchmarks.searches import FreshSearch
 from benchmarks.study.adaptive import adaptive_findings, adaptive_plot, adaptive_table, measure_adaptive
 from benchmarks.study.chain import HORIZON, IN_TURN, MEAN_OF_TARGETS, S, chain
 from benchmarks.study.result import Plot, Study, Table, describe
-from benchmarks.study.state_keyed import depth_mixture, state_keyed_limit, visits_by_depth
-from gymnasium_gsp.exact import backward_induction, enumerate_model, uniform_policy
+from benchmarks.study.state_keyed import depth_mixture, state_keyed_limit, uniform_policy, visits_by_depth
+from gymnasium_gsp.exact import backward_induction, enumerate_model
 from gymnasium_gsp.models.tabular import tabular_model_from_arrays
 from gymnasium_gsp.search.ingredients.backup import PowerMean
 from gymnasium_gsp.search.ingredients.evaluation import Constant

@@ -5,16 +5,54 @@ Proposition "Cross-depth merging can introduce irreducible bias"), and the fixed
 """
 
 import math
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.exact.dynamic_programming import HorizonValues, Policy, policy_matrix
+from gymnasium_gsp.exact.dynamic_programming import HorizonValues
 from gymnasium_gsp.exact.state_space import LeafValue, StateSpace
+from gymnasium_gsp.models.model import Cells
 
 MOST_SWEEPS = 100_000
+
+Policy = ArrayLike | Callable[[Cells], ArrayLike]
+"""An action per state, a distribution over actions per state, or a function of the cells that gives either."""
+
+
+def uniform_policy(space: StateSpace) -> NDArray[np.float64]:
+    """Every legal action equally likely, shape (states, actions)."""
+    return space.legal / space.legal.sum(axis=1, keepdims=True)
+
+
+def policy_matrix(space: StateSpace, policy: Policy) -> NDArray[np.float64]:
+    """A policy as probabilities, shape (states, actions).
+
+    Raises:
+        RecipeError: if it has another shape, takes an action that a state lacks, or is no distribution.
+    """
+    table = np.asarray([policy(tuple(cells)) for cells in space.states.tolist()] if callable(policy) else policy)
+    actions = space.model.actions
+    if table.shape == (len(space),) and table.dtype.kind in "iu":
+        if table.min() < 0 or table.max() >= actions:
+            raise RecipeError(f"the policy takes an action that does not exist; allowed: 0 .. {actions - 1}")
+        table = np.eye(actions)[table]
+    if table.shape != (len(space), actions) or table.dtype.kind not in "iuf":
+        raise RecipeError(
+            f"the policy has the shape {table.shape}; it must be one whole number per state, shape {(len(space),)}, or "
+            f"one probability per state and action, shape {(len(space), actions)}"
+        )
+    allowed = (table >= 0.0).all(axis=1) & (np.abs(table.sum(axis=1) - 1.0) <= 1e-9)
+    allowed &= (space.legal | (table == 0.0)).all(axis=1)
+    if not allowed.all():
+        number = int(np.argmin(allowed))
+        raise RecipeError(
+            f"the policy of state {tuple(space.states[number].tolist())} is {table[number].tolist()}; it must be a "
+            f"distribution over its legal actions {np.flatnonzero(space.legal[number]).tolist()}"
+        )
+    return table.astype(np.float64)
 
 
 def visits_by_depth(space: StateSpace, policy: Policy, horizon: int) -> NDArray[np.float64]:

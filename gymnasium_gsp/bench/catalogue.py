@@ -12,7 +12,7 @@ from gymnasium_gsp.envs import BENCHMARKS, Benchmark
 from gymnasium_gsp.exact import shipped_optima
 from gymnasium_gsp.search.recipe import Recipe
 
-OPTIMUM_SOURCE = "backward induction over the exact transition law; recomputed by `python -m gymnasium_gsp.exact`"
+OPTIMUM_SOURCE = "backward induction over the exact transition law; gymnasium_gsp.exact.compute_optimum(env) repeats it"
 
 
 def ingredients_of(recipe: Recipe) -> dict[str, str]:

@@ -4,10 +4,7 @@ from gymnasium_gsp.exact.dynamic_programming import (
     HorizonValues,
     StationaryValues,
     backward_induction,
-    policy_evaluation,
-    policy_values,
     truncated_value,
-    uniform_policy,
     value_iteration,
 )
 from gymnasium_gsp.exact.four_rooms import four_rooms_average, goal_values
@@ -26,11 +23,8 @@ __all__ = [
     "four_rooms_average",
     "goal_values",
     "optimum",
-    "policy_evaluation",
-    "policy_values",
     "shipped_optima",
     "sysadmin_values",
     "truncated_value",
-    "uniform_policy",
     "value_iteration",
 ]

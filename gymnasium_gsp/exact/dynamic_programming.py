@@ -1,8 +1,7 @@
-"""Exact values of an enumerated model: backward induction, value iteration, policy evaluation."""
+"""Exact values of an enumerated model: backward induction and value iteration."""
 
 import itertools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,10 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact.elimination import can_eliminate, eliminated_values, has_wide_rows
 from gymnasium_gsp.exact.state_space import LIMIT, LeafValue, StateSpace, enumerate_model
-from gymnasium_gsp.models.model import Cells, Model
-
-Policy = ArrayLike | Callable[[Cells], ArrayLike]
-"""An action per state, a distribution over actions per state, or a function of the cells that gives either."""
+from gymnasium_gsp.models.model import Model
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +85,18 @@ def backward_induction(
     Raises:
         RecipeError: if the states were not enumerated that far, or V_0 has the wrong shape.
     """
-    return _backwards(space, horizon, discount, leaf_value, lambda q: q.max(axis=1))
+    if horizon < 0 or not 0.0 <= discount <= 1.0:
+        raise RecipeError(f"horizon must be at least 0 and discount between 0 and 1, not {horizon!r} and {discount!r}")
+    if space.horizon is not None and horizon > space.horizon:
+        raise RecipeError(
+            f"{space.model.name}: the states were enumerated for {space.horizon} steps, too few for a horizon of "
+            f"{horizon}; call enumerate_model with horizon={horizon}"
+        )
+    values = np.empty((horizon + 1, len(space)))
+    values[horizon] = space.leaf_values(leaf_value)
+    for depth in reversed(range(horizon)):
+        values[depth] = space.q_values(values[depth + 1], discount).max(axis=1)
+    return HorizonValues(space, values, discount)
 
 
 def truncated_value(
@@ -123,85 +130,6 @@ def value_iteration(space: StateSpace, discount: float, tolerance: float = 1e-9)
     Raises:
         RecipeError: if the states are not all known.
     """
-    return _fixed_point(space, discount, tolerance, lambda q: q.max(axis=1))
-
-
-def policy_evaluation(space: StateSpace, policy: Policy, discount: float, tolerance: float = 1e-9) -> StationaryValues:
-    """The values of a policy over an infinite horizon; arguments as for `value_iteration`."""
-    return _fixed_point(space, discount, tolerance, _follow(policy_matrix(space, policy)))
-
-
-def policy_values(
-    space: StateSpace, policy: Policy, horizon: int, discount: float = 1.0, leaf_value: LeafValue = None
-) -> HorizonValues:
-    """The values of a policy over a finite horizon; arguments as for `backward_induction`."""
-    return _backwards(space, horizon, discount, leaf_value, _follow(policy_matrix(space, policy)))
-
-
-def uniform_policy(space: StateSpace) -> NDArray[np.float64]:
-    """Every legal action equally likely, shape (states, actions)."""
-    return space.legal / space.legal.sum(axis=1, keepdims=True)
-
-
-def policy_matrix(space: StateSpace, policy: Policy) -> NDArray[np.float64]:
-    """A policy as probabilities, shape (states, actions).
-
-    Raises:
-        RecipeError: if it has another shape, takes an action that a state lacks, or is no distribution.
-    """
-    table = np.asarray([policy(tuple(cells)) for cells in space.states.tolist()] if callable(policy) else policy)
-    actions = space.model.actions
-    if table.shape == (len(space),) and table.dtype.kind in "iu":
-        if table.min() < 0 or table.max() >= actions:
-            raise RecipeError(f"the policy takes an action that does not exist; allowed: 0 .. {actions - 1}")
-        table = np.eye(actions)[table]
-    if table.shape != (len(space), actions) or table.dtype.kind not in "iuf":
-        raise RecipeError(
-            f"the policy has the shape {table.shape}; it must be one whole number per state, shape {(len(space),)}, or "
-            f"one probability per state and action, shape {(len(space), actions)}"
-        )
-    allowed = (table >= 0.0).all(axis=1) & (np.abs(table.sum(axis=1) - 1.0) <= 1e-9)
-    allowed &= (space.legal | (table == 0.0)).all(axis=1)
-    if not allowed.all():
-        number = int(np.argmin(allowed))
-        raise RecipeError(
-            f"the policy of state {tuple(space.states[number].tolist())} is {table[number].tolist()}; it must be a "
-            f"distribution over its legal actions {np.flatnonzero(space.legal[number]).tolist()}"
-        )
-    return table.astype(np.float64)
-
-
-def _follow(policy: NDArray[np.float64]) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-    return lambda q: (policy * np.where(policy > 0.0, q, 0.0)).sum(axis=1)
-
-
-def _backwards(
-    space: StateSpace,
-    horizon: int,
-    discount: float,
-    leaf_value: LeafValue,
-    combine: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-) -> HorizonValues:
-    if horizon < 0 or not 0.0 <= discount <= 1.0:
-        raise RecipeError(f"horizon must be at least 0 and discount between 0 and 1, not {horizon!r} and {discount!r}")
-    if space.horizon is not None and horizon > space.horizon:
-        raise RecipeError(
-            f"{space.model.name}: the states were enumerated for {space.horizon} steps, too few for a horizon of "
-            f"{horizon}; call enumerate_model with horizon={horizon}"
-        )
-    values = np.empty((horizon + 1, len(space)))
-    values[horizon] = space.leaf_values(leaf_value)
-    for depth in reversed(range(horizon)):
-        values[depth] = combine(space.q_values(values[depth + 1], discount))
-    return HorizonValues(space, values, discount)
-
-
-def _fixed_point(
-    space: StateSpace,
-    discount: float,
-    tolerance: float,
-    combine: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-) -> StationaryValues:
     if not 0.0 <= discount < 1.0 or not tolerance > 0.0:
         raise RecipeError(
             f"an infinite horizon needs a discount of at least 0 and below 1 and a tolerance above 0, not {discount!r} "
@@ -216,7 +144,7 @@ def _fixed_point(
     factor = discount / (1.0 - discount)
     most = math.inf
     for iterations in itertools.count(1):
-        after = combine(space.q_values(values, discount))
+        after = space.q_values(values, discount).max(axis=1)
         error_bound = factor * float(np.abs(after - values).max())
         values = after
         # The k-th sweep moves nothing by more than discount**(k - 1) times the first; beyond that there is rounding.

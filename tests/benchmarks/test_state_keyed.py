@@ -5,9 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks.study.state_keyed import depth_mixture, state_keyed_limit, visits_by_depth
+from benchmarks.study.state_keyed import (
+    depth_mixture,
+    policy_matrix,
+    state_keyed_limit,
+    uniform_policy,
+    visits_by_depth,
+)
+from gymnasium_gsp.abi import RUNNING
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.exact import backward_induction, enumerate_model, uniform_policy
+from gymnasium_gsp.exact import backward_induction, enumerate_model
+from gymnasium_gsp.models.compiled import CompiledModel
 from gymnasium_gsp.models.tabular import tabular_model_from_arrays
 
 # State 0 goes to 1 or 2 with equal chances; 2 goes to 1; 1 stays for a reward of 1.  So 1 is met at depths 1, 2, ...
@@ -77,3 +85,44 @@ def test_a_horizon_of_the_enumeration_is_refused(fork):
     short = enumerate_model(fork.model, FORK, horizon=1)
     with pytest.raises(RecipeError, match="enumerate the model without a horizon"):
         state_keyed_limit(short, uniform_policy(short), 1)
+
+
+def test_a_policy_by_function_and_by_numbers_is_the_same(fork):
+    by_function = policy_matrix(fork, lambda cells: [0.0, 1.0])
+    np.testing.assert_array_equal(by_function, policy_matrix(fork, [1, 1, 1]))
+    np.testing.assert_array_equal(by_function, [[0.0, 1.0]] * 3)
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        ([0], r"has the shape \(1,\); it must be one whole number per state, shape \(3,\)"),
+        ([0, 2, 0], r"an action that does not exist; allowed: 0 \.\. 1"),
+        ([[0.5, 0.5], [0.5, 0.6], [1.0, 0.0]], r"policy of state \(\d,\) is \[0.5, 0.6\]"),
+        ([[0.5, 0.5], [-0.5, 1.5], [1.0, 0.0]], r"policy of state \(\d,\)"),
+    ],
+)
+def test_policies_that_are_refused(fork, policy, message):
+    with pytest.raises(RecipeError, match=message):
+        policy_matrix(fork, policy)
+
+
+def test_a_policy_takes_legal_actions_alone():
+    def step(params, state, action, rng, reward):
+        reward[0] = 0.0
+        state[0] += 1
+        return RUNNING
+
+    def legal(params, state, mask):
+        mask[0] = 1.0 if state[0] == 0 else 0.0
+        mask[1] = 1.0
+        return int(mask[0] + mask[1])
+
+    def law(cells, action):
+        return [(1.0, (cells[0] + 1,), 0.0, False)]
+
+    space = enumerate_model(CompiledModel(step, 2, law=law, legal=legal), 0, horizon=1)
+    space.legal[1] = [False, True]
+    np.testing.assert_array_equal(uniform_policy(space), [[0.5, 0.5], [0.0, 1.0]])
+    with pytest.raises(RecipeError, match=r"policy of state \(1,\) is \[1.0, 0.0\]; .* legal actions \[1\]"):
+        policy_matrix(space, [0, 0])

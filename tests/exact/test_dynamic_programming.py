@@ -1,19 +1,11 @@
-"""Enumeration, backward induction, value iteration and policies, on numbers derived by hand."""
+"""Enumeration, backward induction and value iteration, on numbers derived by hand."""
 
 import numpy as np
 import pytest
 
 from gymnasium_gsp.abi import signatures as abi
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.exact import (
-    backward_induction,
-    enumerate_model,
-    policy_evaluation,
-    policy_values,
-    truncated_value,
-    uniform_policy,
-    value_iteration,
-)
+from gymnasium_gsp.exact import backward_induction, enumerate_model, truncated_value, value_iteration
 from gymnasium_gsp.models.compiled import CompiledModel
 from gymnasium_gsp.models.tabular import tabular_model, tabular_model_from_arrays
 
@@ -23,7 +15,6 @@ WAIT_OR_GO = {
     1: {0: [(1.0, 2, 4.0, True)], 1: [(1.0, 2, 4.0, True)]},
     2: {0: [(1.0, 2, 0.0, True)], 1: [(1.0, 2, 0.0, True)]},
 }
-STAY, GO = 0, 1
 
 
 @pytest.fixture(scope="module")
@@ -86,28 +77,6 @@ def test_error_bound_of_value_iteration_holds(discount):
     assert np.abs(loose.values - solved).max() <= loose.error_bound + 1e-10 <= 1e-2 + 1e-10
 
 
-def test_policy_evaluation(space):
-    # Always going, discount 1/2: V(0) = (4/2 + V(0)/2) / 2, so V(0) = 4/3.
-    np.testing.assert_allclose(policy_evaluation(space, [GO, GO], 0.5).values, [4 / 3, 4.0], atol=1e-9)
-    # Either with probability 1/2: V(0) = 1/2 * (1 + V(0)/2) + 1/2 * (1 + V(0)/4) = 1 + 3/8 V(0), so 8/5.
-    uniform = policy_evaluation(space, uniform_policy(space), 0.5)
-    np.testing.assert_allclose(uniform.values, [1.6, 4.0], atol=1e-9)
-    by_function = policy_evaluation(space, lambda cells: [0.5, 0.5], 0.5)
-    np.testing.assert_array_equal(by_function.values, uniform.values)
-    # Two steps of going without discount: 4/2 + 0, as with one step left V(0) = 0.
-    assert policy_values(space, [GO, GO], 2).value(0) == 2.0
-
-
-def test_policy_evaluation_agrees_with_linear_algebra():
-    transitions, rewards, rng = random_model(seed=5)
-    space = enumerate_model(tabular_model_from_arrays(transitions, rewards), 0)
-    policy = rng.dirichlet(np.ones(3), size=6)
-    order = space.states[:, 0]
-    matrix = np.einsum("sa,sat->st", policy[order], transitions[order])[:, order]
-    solved = np.linalg.solve(np.eye(6) - 0.9 * matrix, (policy * rewards)[order].sum(axis=1))
-    np.testing.assert_allclose(policy_evaluation(space, policy[order], 0.9, 1e-11).values, solved, atol=1e-10)
-
-
 def test_a_horizon_bounds_the_enumeration():
     # A corridor without end: from n to n + 1, reward n.  Three steps from 5 earn 5 + 6 + 7.
     model = corridor()
@@ -162,9 +131,6 @@ def test_illegal_actions():
     space = enumerate_model(model, 0, horizon=2)
     assert space.legal[:2].tolist() == [[True, True], [False, True]]
     assert backward_induction(space, 2).q_values(1, depth=1).tolist() == [-np.inf, 1.0]
-    assert policy_values(space, uniform_policy(space), 2).value(0) == 1.0
-    with pytest.raises(RecipeError, match=r"policy of state \(1,\) is \[1.0, 0.0\]; .* legal actions \[1\]"):
-        policy_values(space, [0, 0, 0], 2)
     with pytest.raises(RecipeError, match=r"state \(3,\) has no legal action"):
         enumerate_model(model, 0, horizon=4)
 
@@ -222,17 +188,3 @@ def test_a_tolerance_below_rounding_still_ends():
     transitions, rewards, _ = random_model()
     space = enumerate_model(tabular_model_from_arrays(transitions, rewards), 0)
     assert value_iteration(space, 0.99, 1e-300).error_bound < 1e-10
-
-
-@pytest.mark.parametrize(
-    ("policy", "message"),
-    [
-        ([0], r"has the shape \(1,\); it must be one whole number per state, shape \(2,\)"),
-        ([0, 2], r"an action that does not exist; allowed: 0 \.\. 1"),
-        ([[0.5, 0.5], [0.5, 0.6]], r"policy of state \(1,\) is \[0.5, 0.6\]"),
-        ([[0.5, 0.5], [-0.5, 1.5]], r"policy of state \(1,\)"),
-    ],
-)
-def test_policies_that_are_refused(space, policy, message):
-    with pytest.raises(RecipeError, match=message):
-        policy_evaluation(space, policy, 0.5)

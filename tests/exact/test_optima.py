@@ -6,10 +6,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-import gymnasium_gsp  # noqa: F401  registers the environments
+from benchmarks import optima as command
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.exact import __main__ as command
 from gymnasium_gsp.exact import (
     backward_induction,
     enumerate_model,

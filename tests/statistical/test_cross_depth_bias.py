@@ -15,9 +15,9 @@ from benchmarks.searches import FreshSearch
 from benchmarks.study.chain import DETOUR, HORIZON, IN_TURN, MEAN_OF_TARGETS, ROOT, X1, X2, X3, S, chain
 from benchmarks.study.cross_depth import cross_depth_gap
 from benchmarks.study.random_processes import layered_process
-from benchmarks.study.state_keyed import state_keyed_limit
+from benchmarks.study.state_keyed import state_keyed_limit, uniform_policy
 from gymnasium_gsp import tabular_model_from_arrays
-from gymnasium_gsp.exact import backward_induction, enumerate_model, uniform_policy
+from gymnasium_gsp.exact import backward_induction, enumerate_model
 from gymnasium_gsp.search.ingredients.backup import PowerMean
 from gymnasium_gsp.search.ingredients.evaluation import Constant
 from gymnasium_gsp.search.ingredients.horizon import FixedHorizon

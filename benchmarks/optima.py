@@ -1,4 +1,4 @@
-"""`python -m gymnasium_gsp.exact`: compute the optima of the benchmarks anew, and compare with those shipped."""
+"""The optima of the benchmarks computed anew, beside those shipped: `python -m benchmarks.optima`."""
 
 import argparse
 import json
@@ -7,15 +7,16 @@ import time
 
 import gymnasium as gym
 
+import gymnasium_gsp  # noqa: F401  registers the environments
 from gymnasium_gsp.exact.optima import DATA, compute_optimum, shipped_optima
 
-_COMMAND = "python -m gymnasium_gsp.exact --write"
+_COMMAND = "python -m benchmarks.optima --write"
 _DIFFERENCE = 1e-9
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the optima; 1 if one differs from what the package ships, else 0."""
-    parser = argparse.ArgumentParser(prog="python -m gymnasium_gsp.exact", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.optima", description=__doc__)
     parser.add_argument("ids", nargs="*", metavar="ID", help="environments, such as GSP/FourRooms-v0; all if none")
     parser.add_argument("--write", action="store_true", help=f"make them the shipped ones ({_COMMAND})")
     options = parser.parse_args(arguments)
