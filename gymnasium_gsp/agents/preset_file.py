@@ -13,10 +13,8 @@ score = 0.61
 ```
 """
 
-import json
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,32 +26,9 @@ ENDING = ".toml"
 _KEYS = ("algorithm", "env", "options", "found")
 
 
-Value = str | int | float | Sequence[str]
-"""A value in a preset file."""
-
-
 def is_preset_file(preset: object) -> bool:
     """Return whether a preset is a file and not a name: a path, or a text that ends as one."""
     return isinstance(preset, os.PathLike) or (isinstance(preset, str) and preset.endswith(ENDING))
-
-
-def preset_text(algorithm: str, env: str, options: Mapping[str, str], found: Mapping[str, Value]) -> str:
-    """A preset file.
-
-    Args:
-        algorithm: whose options they are.
-        env: the environment's full id.
-        options: values as text by option.
-        found: how they were found.
-    """
-    lines = [
-        "# Options found by `gsp tune`; `gsp run --preset FILE` and `gsp bench --preset FILE` take them.",
-        f"algorithm = {_toml(algorithm)}",
-        f"env = {_toml(env)}",
-    ]
-    for name, table in (("options", options), ("found", found)):
-        lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
-    return "\n".join(lines) + "\n"
 
 
 def read_preset(path: str | os.PathLike[str], algorithm: str | None = None, env: str | None = None) -> dict[str, Any]:
@@ -92,11 +67,3 @@ def read_preset(path: str | os.PathLike[str], algorithm: str | None = None, env:
         if isinstance(value, dict | list):
             raise RecipeError(f"preset file {path}: {name} must be a number or a text, not {value!r}")
     return {name: parse_value(value) if isinstance(value, str) else value for name, value in options.items()}
-
-
-def _toml(value: Value) -> str:
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, int | float):
-        return repr(value)
-    return "\n".join(["[", *(f"    {_toml(one)}," for one in value), "]"])

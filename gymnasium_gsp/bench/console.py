@@ -1,17 +1,15 @@
 """The terminal output of `gsp`: the catalogue, the plan of a run, progress, and a summary."""
 
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import Any
 
 import gymnasium as gym
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from tqdm import tqdm
 
 from gymnasium_gsp.agents.agent import Agent
 from gymnasium_gsp.algorithms.registry import ALGORITHMS
@@ -21,7 +19,7 @@ from gymnasium_gsp.bench.texts import limits_of
 
 _OUTPUT = Console(highlight=False)
 _COVERED = "covered by the paper's convergence theorem"
-_LINE_SECONDS = 30.0  # between two lines of progress where there is no terminal
+_LOG_SECONDS = 30.0  # between two signs of progress where there is no terminal
 
 ShowProgress = Callable[[int, str], None]
 """Shows how many episodes are done, and a note."""
@@ -99,44 +97,27 @@ def distance_in_words(mean: float, error: float | None, optimum: float) -> str:
 
 
 @contextmanager
-def progress_shown(total: int, done: int = 0, lines: bool = True) -> Iterator[ShowProgress]:
-    """Show progress on standard error: a bar on a terminal, else a plain line now and then.
+def progress_shown(total: int, done: int = 0, logged: bool = True) -> Iterator[ShowProgress]:
+    """Show a bar of progress on standard error, with the time that remains.
 
     Args:
         total: how many episodes are asked for.
         done: how many of them were played before.
-        lines: whether to print lines where there is no terminal.
+        logged: whether to show it also where there is no terminal, every half minute.
     """
-    if not sys.stderr.isatty():
-        yield _Lines(total, done) if lines else lambda done, note: None
-        return
-    columns = (
-        TextColumn("[dim]playing[/]"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("[dim]{task.fields[note]}[/]"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("play", total=total, completed=done, note="")
-        yield lambda done, note: progress.update(task, completed=done, note=escape(note))
+    terminal = sys.stderr.isatty()
+    with tqdm(
+        total=total,
+        initial=done,
+        desc="playing",
+        unit=" episodes",
+        mininterval=0.0 if terminal else _LOG_SECONDS,
+        leave=not terminal,
+        disable=not (terminal or logged),
+    ) as bar:
 
+        def show(done: int, note: str) -> None:
+            bar.set_postfix_str(note, refresh=False)
+            bar.update(done - bar.n)
 
-class _Lines:
-    """Plain lines of progress, the first as soon as something was played."""
-
-    def __init__(self, total: int, done: int) -> None:
-        self._total, self._before, self._begun, self._next = total, done, time.monotonic(), 0.0
-
-    def __call__(self, done: int, note: str) -> None:
-        seconds = time.monotonic() - self._begun
-        if seconds < self._next or done == self._before:
-            return
-        self._next = seconds + _LINE_SECONDS
-        rest = seconds / (done - self._before) * (self._total - done)
-        so_far, remaining = (timedelta(seconds=round(span)) for span in (seconds, rest))
-        print(
-            f"{done} of {self._total} episodes, {so_far} so far, {remaining} remaining; {note}",
-            file=sys.stderr,
-            flush=True,
-        )
+        yield show

@@ -147,7 +147,7 @@ def play(cell: Cell, episodes: int, jobs: int = 1) -> Iterator[Episode]:
 
 def _play_in_processes(task: Task, indices: Iterable[int], processes: int) -> Iterator[Episode]:
     running: deque[Future[Episode]] = deque()
-    with start_workers("local", processes) as workers:
+    with start_workers(processes) as workers:
         for index in indices:
             running.append(workers.executor().submit(_play_task, task, index))
             if len(running) > _AHEAD * processes:

@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from gymnasium_gsp.errors import RecipeError, check_count, unknown_name
+from gymnasium_gsp.errors import RecipeError, check_count
 
-BACKENDS = ("local", "dask")
 _PATIENCE = 15.0  # seconds in which a scheduler must answer
 
 
@@ -29,37 +28,21 @@ class Workers:
     executor: Callable[[], Executor]
 
 
-def check_workers(backend: str, jobs: int | None, address: str | None) -> None:
-    """Refuse what `start_workers` cannot start, as far as can be said without starting anything.
-
-    Raises:
-        RecipeError: for an unknown backend, a number of jobs that makes no sense, or an address without a cluster.
-    """
-    if backend not in BACKENDS:
-        raise RecipeError(unknown_name("backend", backend, BACKENDS))
-    if jobs is not None:
-        check_count("jobs", jobs)
-    if backend == "local" and address is not None:
-        raise RecipeError("an address belongs to a cluster: give --backend dask with it")
-
-
 @contextmanager
-def start_workers(backend: str = "local", jobs: int | None = None, address: str | None = None) -> Iterator[Workers]:
+def start_workers(jobs: int | None = None, dask: str | None = None) -> Iterator[Workers]:
     """A pool that is shut down at the end, whatever it is still playing.
 
     Args:
-        backend: one of `BACKENDS`.
-        jobs: number of processes; None for all cores, or on a cluster for all that it has.
-        address: of the cluster's scheduler; None for a cluster on this machine.
+        jobs: number of processes of this machine; None for all cores.
+        dask: address of the scheduler of a Dask cluster, all of which plays; None for this machine.
 
     Raises:
-        RecipeError: for an unknown backend, or an address that does not fit or does not answer.
-        ModuleNotFoundError: without the package of the backend.
+        RecipeError: for a number of jobs that makes no sense, or an address where no scheduler answers.
+        ModuleNotFoundError: without the package that is needed.
     """
-    check_workers(backend, jobs, address)
-    size = jobs or os.cpu_count() or 1
-    if backend == "dask":
-        yield from _dask(jobs, address)
+    size = (os.cpu_count() or 1) if jobs is None else check_count("jobs", jobs)
+    if dask is not None:
+        yield from _dask(dask)
     elif size == 1:
         yield Workers(1, _InThisProcess)
     else:
@@ -113,22 +96,14 @@ def _begin_process(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _dask(jobs: int | None, address: str | None) -> Iterator[Workers]:
+def _dask(address: str) -> Iterator[Workers]:
     """Dask hands the task of a lost worker to another one, several times, before it raises an error."""
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
-    cluster = None
-    if address is None:
-        cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
     try:
-        client = Client(cluster or address, timeout=_PATIENCE)
+        client = Client(address, timeout=_PATIENCE)
     except (OSError, ValueError) as error:
         raise RecipeError(f"no dask scheduler answers at {address}: {error}") from error
-    executor = client.get_executor(pure=False)
-    try:
+    with client:
+        executor = client.get_executor(pure=False)
         yield Workers(max(1, sum(client.nthreads().values())), lambda: executor)
-    finally:
-        executor.shutdown(wait=False)
-        client.close()
-        if cluster is not None:
-            cluster.close()

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 import optuna
+import tomli_w
 
-from gymnasium_gsp.agents.preset_file import ENDING, Value, preset_text, read_preset
+from gymnasium_gsp.agents.preset_file import ENDING, read_preset
 from gymnasium_gsp.agents.values import parse_value
 from gymnasium_gsp.algorithms.registry import find_algorithm, preset_options
 from gymnasium_gsp.bench.benchmark import Benchmark, UnplayedError, check_origins, compile_all, missing
@@ -298,7 +299,7 @@ def write_preset(
     cell = tuning.runs(winner.candidate)[0].cell
     below = preset_options(find_algorithm(cell.algorithm), cell.preset, cell.env) if cell.preset else {}
     means = {"score": winner, "fresh_score": fresh, "default_score": defaults, "gain": fresh.gain(defaults)}
-    found: dict[str, Value | None] = {
+    found: dict[str, Any] = {
         "command": command,
         "candidates": ranked(scores),
         "budgets": ", ".join(map(str, tuning.grid.budgets)),
@@ -312,3 +313,9 @@ def write_preset(
     options = {name: repr(value) for name, value in {**below, **options_of(cell.options)}.items()}
     known = {name: value for name, value in found.items() if value is not None}
     replace_file(path, preset_text(cell.algorithm, cell.env, options, known).encode())
+
+
+def preset_text(algorithm: str, env: str, options: Mapping[str, str], found: Mapping[str, Any]) -> str:
+    """A preset file with an algorithm's options as text for an environment's full id, and how they were found."""
+    about = "# Options found by `gsp tune`; `gsp run --preset FILE` and `gsp bench --preset FILE` take them.\n"
+    return about + tomli_w.dumps({"algorithm": algorithm, "env": env, "options": options, "found": found})

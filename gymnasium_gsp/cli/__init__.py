@@ -3,9 +3,9 @@
 import sys
 
 _EXTRAS = {
-    **dict.fromkeys(("typer", "rich", "pydantic", "loky"), "cli"),
+    **dict.fromkeys(("typer", "rich", "tqdm", "pydantic", "loky"), "cli"),
     **dict.fromkeys(("pandas", "scipy", "matplotlib", "jinja2", "tabulate"), "bench"),
-    **{"optuna": "tune", "distributed": "dask", "pyarrow": "parquet"},
+    **{"optuna": "tune", "tomli_w": "tune", "distributed": "dask", "pyarrow": "parquet"},
 }
 
 

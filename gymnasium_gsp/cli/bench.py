@@ -7,6 +7,7 @@ import typer
 
 from gymnasium_gsp.cli import front
 from gymnasium_gsp.cli.front import app, leave
+from gymnasium_gsp.errors import RecipeError
 
 Names = Annotated[list[str] | None, typer.Option(metavar="NAME,...", help="As `gsp list` shows them, or module:Id.")]
 
@@ -30,8 +31,9 @@ def bench(
     quick: Annotated[bool, typer.Option("--quick", help="With paper: few budgets and episodes, minutes.")] = False,
     modules: front.Modules = None,
     jobs: front.Jobs = None,
-    backend: Annotated[str, typer.Option(help="Who plays: local or dask.")] = "local",
-    address: Annotated[str | None, typer.Option(help="Of the Dask scheduler.")] = None,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Play on the Dask cluster whose scheduler is there.")
+    ] = None,
 ) -> None:
     """Play a grid of environments, algorithms and budgets into a store; what is there already is not played again.
 
@@ -40,11 +42,12 @@ def bench(
     from gymnasium_gsp.bench.benchmark import Benchmark, check_origins, compile_all, missing
     from gymnasium_gsp.bench.cell import import_modules
     from gymnasium_gsp.bench.console import progress_shown
-    from gymnasium_gsp.bench.executors import check_workers, start_workers
+    from gymnasium_gsp.bench.executors import start_workers
     from gymnasium_gsp.bench.grid import grids_of, runs_of
     from gymnasium_gsp.bench.store import Store
 
-    check_workers(backend, jobs, address)
+    if dask and jobs:
+        raise RecipeError("a cluster plays with all the processes it has: give --jobs or --dask, not both")
     import_modules(modules or ())
     flags = {"envs": envs, "algorithms": algorithms, "budgets": budgets, "episodes": episodes, "preset": preset}
     flags |= {"seed": seed, "options": options, "env_options": env_options}
@@ -60,7 +63,7 @@ def bench(
         compile_all(runs)
         try:
             with (
-                start_workers(backend, jobs and min(jobs, left), address) as workers,
+                start_workers(jobs and min(jobs, left), dask) as workers,
                 progress_shown(total, total - left) as show,
             ):
                 Benchmark(runs, results, workers, [*(modules or ()), *file.modules], show).play()

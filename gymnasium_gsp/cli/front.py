@@ -20,7 +20,7 @@ Environment = Annotated[
 ]
 AlgorithmName = Annotated[str, typer.Option(help="An algorithm; `gsp list` shows them.")]
 Preset = Annotated[str | None, typer.Option(help="A named set of options of the algorithm, or a preset FILE.toml.")]
-Jobs = Annotated[int | None, typer.Option(metavar="J", help="Processes; all cores by default.")]
+Jobs = Annotated[int | None, typer.Option(metavar="J", min=1, help="Processes; all cores by default.")]
 StoreFile = Annotated[Path, typer.Option(metavar="FILE", help="The file of episodes; the same command goes on.")]
 Modules = Annotated[
     list[str] | None,

@@ -84,7 +84,7 @@ def _play(cell: "Cell", episodes: int, jobs: int) -> list["Episode"]:
     played: list[Episode] = []
     total_reward = 0.0
     try:
-        with progress_shown(episodes, lines=False) as show:
+        with progress_shown(episodes, logged=False) as show:
             for episode in play(cell, episodes, jobs):
                 played.append(episode)
                 total_reward += episode.total_reward

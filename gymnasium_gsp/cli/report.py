@@ -15,18 +15,14 @@ def report(
     output: Annotated[
         list[Path] | None, typer.Option("--output", "-o", metavar="PATH", help="Can be given several times.")
     ] = None,
-    reference: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The planner that the others are compared with; by default the winner."),
-    ] = None,
     modules: front.Modules = None,
 ) -> None:
     """Write the benchmark's tables and figures: who wins, by how much and how sure, beside the exact optimum.
 
     The name of an output says what it becomes.  report.html, the default: one page with everything.  x.md: a document
     with a figure beside it; one that is there keeps what stands outside its markers <!-- NAME --> and <!-- /NAME -->.
-    x.csv: every cell at full precision.  x.tex: tables for LaTeX.  x.svg, x.pdf, x.png: return against budget.  A
-    folder: all of them.
+    x.csv: every cell at full precision.  x.svg, x.pdf, x.png: return against budget.  A folder: all
+    of them.
 
     Ends with exit code 1, all written, if a mean lies significantly above the optimum: such a planner sees the future.
     """
@@ -35,5 +31,5 @@ def report(
     from gymnasium_gsp.bench.store import read
 
     import_modules(modules or ())
-    if write_report(read(store), output or [Path("report.html")], reference, print):
+    if write_report(read(store), output or [Path("report.html")], print):
         raise typer.Exit(front.FAILED)

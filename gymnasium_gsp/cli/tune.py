@@ -59,7 +59,7 @@ def tune(
         left = timedelta(seconds=round((time.monotonic() - begun) / number * (total - number)))
         print(f"{number} of {total}, {outcome}; {left} remaining", file=sys.stderr, flush=True)
 
-    with Store(store) as episodes, start_workers("local", jobs) as workers:
+    with Store(store) as episodes, start_workers(jobs) as workers:
         tuning = Tuning(grid, episodes, workers, modules or ())
         tuning.runs({})
         try:

@@ -1,6 +1,7 @@
 import json
 import sys
 from concurrent.futures import Executor, Future
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from gymnasium_gsp.bench import executors
 from gymnasium_gsp.bench.benchmark import Batch, Benchmark, check_origins, compile_all, missing
 from gymnasium_gsp.bench.cell import Cell
 from gymnasium_gsp.bench.episode import Episode, play
-from gymnasium_gsp.bench.executors import BACKENDS, Workers, start_workers
+from gymnasium_gsp.bench.executors import Workers, start_workers
 from gymnasium_gsp.bench.grid import Grid, Run, runs_of
 from gymnasium_gsp.bench.store import Store, StoreError, read
 
@@ -93,11 +94,19 @@ def own(tmp_path, monkeypatch):
         gym.registry.pop(f"{kind}Lake-v0", None)
 
 
+@contextmanager
 def pool(backend="local"):
     """Two workers."""
-    if backend == "dask":
-        pytest.importorskip("distributed", reason="needs gymnasium-gsp[dask]")
-    return start_workers(backend, 2)
+    if backend == "local":
+        with start_workers(2) as workers:
+            yield workers
+        return
+    distributed = pytest.importorskip("distributed", reason="needs gymnasium-gsp[dask]")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as there,
+        start_workers(dask=there.scheduler_address) as workers,
+    ):
+        yield workers
 
 
 def grid(envs, algorithms=("uct",), budgets=(4, 8), episodes=6, seed=0):
@@ -163,46 +172,23 @@ def test_what_fails_in_one_environment_ends_its_cells_and_no_others(backend, own
 
 
 @pytest.mark.slow
-def test_a_cluster_is_found_at_its_address(tmp_path):
-    distributed = pytest.importorskip("distributed", reason="needs gymnasium-gsp[dask]")
-    runs = grid(["FrozenLake"], budgets=4)
-    compile_all(runs)
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as there,
-        start_workers("dask", address=there.scheduler_address) as workers,
-    ):
-        assert workers.size == 2
-        found = played(tmp_path / "there.sqlite", runs, workers)
-    assert found == alone(tmp_path / "alone.sqlite", runs)
-
-
-@pytest.mark.slow
 def test_an_address_where_nobody_answers_is_refused(monkeypatch):
     pytest.importorskip("distributed", reason="needs gymnasium-gsp[dask]")
     monkeypatch.setattr(executors, "_PATIENCE", 1.0)
-    with pytest.raises(RecipeError, match="answers at"), start_workers("dask", address="tcp://127.0.0.1:9"):
+    with pytest.raises(RecipeError, match="answers at"), start_workers(dask="tcp://127.0.0.1:9"):
         pass
 
 
-@pytest.mark.parametrize(("backend", "module"), [("dask", "distributed"), ("local", "loky")])
-def test_a_missing_package_is_named(backend, module, monkeypatch):
+@pytest.mark.parametrize(("place", "module"), [({"dask": "tcp://there:8786"}, "distributed"), ({"jobs": 2}, "loky")])
+def test_a_missing_package_is_named(place, module, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ModuleNotFoundError, match=module), start_workers(backend, 2):
+    with pytest.raises(ModuleNotFoundError, match=module), start_workers(**place):
         pass
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"backend": "dsk"}, "'dask'"),
-        ({"jobs": 0}, "jobs"),
-        ({"address": "tcp://there:8786"}, "--backend"),
-    ],
-)
-def test_bad_words_for_workers_are_refused(arguments, words):
-    with pytest.raises(RecipeError, match=words), start_workers(**arguments):
+def test_a_number_of_jobs_that_makes_no_sense_is_refused():
+    with pytest.raises(RecipeError, match="jobs"), start_workers(0):
         pass
-    assert BACKENDS == ("local", "dask")
 
 
 def test_a_cell_that_ends_its_processes_is_named_and_ends_no_other(own, tmp_path):

@@ -4,9 +4,9 @@ import gymnasium as gym
 import pytest
 
 from gymnasium_gsp import Budget, RecipeError
-from gymnasium_gsp.agents.preset_file import preset_text
 from gymnasium_gsp.bench.cell import Cell
 from gymnasium_gsp.bench.texts import arguments_text, budget_text, options_of, options_text
+from gymnasium_gsp.bench.tuning import preset_text
 from gymnasium_gsp.ingredients import Cautious, Custom, FixedHorizon, PowerMean, Recipe, Sweep
 
 OPTIONS = {"horizon": FixedHorizon(10), "discount": 0.95, "scale": "raw"}

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import gymnasium_gsp as gsp
-from gymnasium_gsp.agents.preset_file import preset_text, read_preset
+from gymnasium_gsp.agents.preset_file import read_preset
 from gymnasium_gsp.agents.values import parse_value
 from gymnasium_gsp.algorithms.registry import preset_options
 from gymnasium_gsp.bench.benchmark import Benchmark, UnplayedError
@@ -20,7 +20,18 @@ from gymnasium_gsp.bench.executors import start_workers
 from gymnasium_gsp.bench.grid import Grid
 from gymnasium_gsp.bench.store import Store, read
 from gymnasium_gsp.bench.texts import options_of
-from gymnasium_gsp.bench.tuning import GRID, Score, Tuning, best, choices_of, named, search, verdict, write_preset
+from gymnasium_gsp.bench.tuning import (
+    GRID,
+    Score,
+    Tuning,
+    best,
+    choices_of,
+    named,
+    preset_text,
+    search,
+    verdict,
+    write_preset,
+)
 from gymnasium_gsp.cli.commands import app
 from gymnasium_gsp.ingredients import Cautious, FixedHorizon, Sweep
 
@@ -36,7 +47,7 @@ def refused(words, call, *arguments):
 def tuning(path, env="FourRooms", agent="uct", budgets=(4, 8), episodes=3, **grid):
     """A search for options, played in this process."""
     grid = Grid(envs=[env], algorithms=[agent], budgets=budgets, episodes=episodes, **grid)
-    with Store(path) as store, start_workers("local", 1) as workers:
+    with Store(path) as store, start_workers(1) as workers:
         yield Tuning(grid, store, workers)
 
 

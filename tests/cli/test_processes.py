@@ -47,7 +47,12 @@ def test_help_loads_nothing_heavy():
         ("matplotlib", ["report"], 2, "this command needs matplotlib: pip install 'gymnasium-gsp[bench]'"),
         ("tabulate", ["report"], 2, "this command needs tabulate: pip install 'gymnasium-gsp[bench]'"),
         ("optuna", ["tune", "FourRooms"], 2, "this command needs optuna: pip install 'gymnasium-gsp[tune]'"),
-        ("distributed", [*BENCH, "--backend", "dask"], 2, "needs distributed: pip install 'gymnasium-gsp[dask]'"),
+        (
+            "distributed",
+            [*BENCH, "--dask", "tcp://there:8786"],
+            2,
+            "needs distributed: pip install 'gymnasium-gsp[dask]'",
+        ),
         ("loky", [*BENCH, "--jobs", "2"], 2, "this command needs loky: pip install 'gymnasium-gsp[cli]'"),
         ("pyarrow", ["export", "-o", "x.parquet"], 2, "needs pyarrow: pip install 'gymnasium-gsp[parquet]'"),
         ("pandas,scipy,loky,optuna", SMALL, 0, ""),
@@ -135,8 +140,10 @@ def test_piped_there_is_no_progress_bar_and_no_escape_code():
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
 def test_on_a_terminal_there_is_a_progress_bar_on_standard_error():
     import pty
+    import termios
 
     ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 100))
     answer = subprocess.run(
         [sys.executable, "-m", "gymnasium_gsp.cli", *SMALL, "--json"],
         cwd=ROOT,

@@ -87,23 +87,6 @@ def both_ways(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([pairs, pairs.assign(planner=pairs.against, against=pairs.planner, **signs)], ignore_index=True)
 
 
-def winners(cells: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    """The planner with the highest mean in each environment at each budget, beside the second best.
-
-    Returns:
-        `environment, budget, planner, mean_return, above_optimum, against` and the paired difference of the two as in
-        `paired`; cells where only one planner has a mean are left out, and planners with fewer than 5 episodes stand
-        behind the others.
-    """
-    where = ["environment", "budget"]
-    ranked = cells[cells.episodes > 0].assign(enough=cells.episodes >= FEWEST)
-    ranked = ranked.sort_values(["enough", "mean_return"], ascending=False, kind="stable")
-    ranked = ranked.groupby(where, observed=True)[[*where, "planner", "mean_return", "above_optimum"]]
-    second = ranked.nth(1).drop(columns=["mean_return", "above_optimum"]).rename(columns={"planner": "against"})
-    best = ranked.nth(0).merge(second, on=where)
-    return best.merge(both_ways(pairs), on=[*where, "planner", "against"], how="left").sort_values(where)
-
-
 def scored_environments(cells: pd.DataFrame) -> tuple[list[str], list[str]]:
     """The environments that count in the score, and those that do not: optimum unknown, or not above 0."""
     played = cells[cells.episodes > 0]

@@ -11,13 +11,13 @@ import pandas as pd
 from gymnasium_gsp.bench.report import judgement, provenance, tables
 from gymnasium_gsp.bench.report.cells import label_episodes, measure, names_of
 from gymnasium_gsp.bench.report.commands import commands
-from gymnasium_gsp.bench.report.comparison import RESAMPLES, paired, scored_environments, scores, winners
+from gymnasium_gsp.bench.report.comparison import RESAMPLES, paired, scored_environments, scores
 from gymnasium_gsp.bench.report.figures import Panel, panels_of
 from gymnasium_gsp.bench.report.headline import headline
 from gymnasium_gsp.bench.report.judgement import BETTER, NOT_REPRODUCED, REPRODUCED, TOO_FEW
 from gymnasium_gsp.bench.report.tables import Table
 from gymnasium_gsp.bench.report.text import number
-from gymnasium_gsp.errors import RecipeError, unknown_name
+from gymnasium_gsp.errors import RecipeError
 
 _WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 
@@ -67,15 +67,14 @@ class Report:
     title: str = "Planning benchmark"
 
 
-def make_report(rows: pd.DataFrame, reference: str | None = None) -> Report:
+def make_report(rows: pd.DataFrame) -> Report:
     """Compute a report.
 
     Args:
         rows: one episode each, with the columns of a store.
-        reference: the planner, by its algorithm or label, that the others are compared with; by default the winner.
 
     Raises:
-        RecipeError: if there are no rows with a return, or no such planner.
+        RecipeError: if there are no rows with a return.
     """
     if rows.empty:
         raise RecipeError("the store has no episodes yet; `gsp bench paper --quick` plays some")
@@ -83,10 +82,9 @@ def make_report(rows: pd.DataFrame, reference: str | None = None) -> Report:
     if not episodes.finite.any():
         raise RecipeError(f"none of the {len(rows)} episodes in the store has a finite return, so nothing can be said")
     cells, pairs = measure(episodes), paired(episodes)
-    won, scored = winners(cells, pairs), scores(cells)
+    scored = scores(cells)
     winner, sentence, left_out = headline(episodes, cells)
     algorithms = dict(cells.sort_values("planner")[["planner", "algorithm"]].itertuples(index=False))
-    against = _reference(algorithms, reference or winner)
     # The score of one environment would only show it a second time.
     scores_shown = scored if len(scored_environments(cells)[0]) > 1 else scored.iloc[:0]
     panels = panels_of(cells, scores_shown)
@@ -96,10 +94,9 @@ def make_report(rows: pd.DataFrame, reference: str | None = None) -> Report:
     ]
     sections = [
         *([_section("figure")] if panels else []),
-        *([_section("winners", [tables.winner_table(won)])] if len(won) else []),
         *_score_section(cells, scores_shown),
         _section("overhead", cost),
-        *([_section("paired", [tables.paired_table(pairs, against)])] if len(pairs) else []),
+        *([_section("paired", [tables.paired_table(pairs, winner or [*algorithms][-1])])] if len(pairs) else []),
         *(_environment_section(cells[cells.environment == name], name) for name in names_of(cells.environment)),
         *_paper_section(cells),
         _section("origin", _origin_tables(episodes)),
@@ -117,16 +114,8 @@ def make_report(rows: pd.DataFrame, reference: str | None = None) -> Report:
         algorithms,
         panels,
         sections,
-        {"cells": cells, "scores": scored, "paired": pairs, "winners": won},
+        {"cells": cells, "scores": scored, "paired": pairs},
     )
-
-
-def _reference(algorithms: Mapping[str, str], name: str | None) -> str:
-    """The label of a planner that is given by its label or algorithm; the last where none is given."""
-    labels = [label for label, algorithm in algorithms.items() if name in (algorithm, label)]
-    if name is not None and not labels:
-        raise RecipeError(unknown_name("planner", name, algorithms))
-    return [*algorithms, *labels[:1]][-1]
 
 
 def _summary(episodes: int, cells: pd.DataFrame) -> str:

@@ -1,4 +1,4 @@
-"""A report as text: a Markdown document with a figure beside it, tables for LaTeX, and CSV."""
+"""A report as text: a Markdown document with a figure beside it, and CSV."""
 
 import re
 from importlib import import_module
@@ -9,17 +9,10 @@ import pandas as pd
 
 from gymnasium_gsp.bench.report.contents import Report
 from gymnasium_gsp.bench.report.tables import Table
-from gymnasium_gsp.bench.report.text import BREAK, DASH, DOWN, MINUS, PLUS_MINUS, UP
 
 import_module("tabulate")  # pandas needs it to write Markdown
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_|<>[]"})
-_LATEX = str.maketrans(
-    {sign: f"\\{sign}" for sign in "&%$#_{}"}
-    | {sign: f"${sign}$" for sign in "<>|"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {MINUS: "$-$", PLUS_MINUS: r"$\pm$", DASH: "--", UP: r"$\uparrow$", DOWN: r"$\downarrow$"}
-)
 _PART = re.compile(r"<!-- (\S+) -->.*?<!-- /\1 -->", re.DOTALL)
 
 
@@ -42,40 +35,6 @@ def markdown(table: Table) -> str:
     frame = table.frame.map(markdown_text).rename(columns=markdown_text)
     align = ["left" if left else "right" for left in table.left]
     return str(frame.to_markdown(index=False, colalign=align if len(frame) else None, disable_numparse=True))
-
-
-def latex_text(words: str) -> str:
-    """Text that LaTeX sets as it is."""
-    return " ".join(words.translate(_LATEX).split())
-
-
-def latex(table: Table) -> str:
-    """A table as a `longtable` with rules of `booktabs`."""
-
-    def cell(words: str) -> str:
-        first, _, rest = words.partition(BREAK)
-        # \relax, because LaTeX takes brackets behind the end of a line for a length
-        return rf"\shortstack[r]{{{latex_text(first)}\\\relax {latex_text(rest)}}}" if rest else latex_text(first)
-
-    text = (
-        table.frame.map(cell)
-        .rename(columns=latex_text)
-        .to_latex(
-            index=False,
-            longtable=True,
-            column_format="".join("l" if left else "r" for left in table.left),
-            caption=latex_text(table.title),
-            label=f"tab:{table.name}",
-        )
-    )
-    return "{\\scriptsize\\setlength{\\tabcolsep}{3pt}\n" + text + "}\n"
-
-
-def latex_tables(report: Report) -> str:
-    """All tables, to be read into a LaTeX document with the packages `booktabs` and `longtable`."""
-    shown = [table for section in report.sections if section.name != "origin" for table in section.tables]
-    about = r"% \usepackage{booktabs,longtable}; tables of eight budgets want a landscape page"
-    return "\n".join([about, f"% {latex_text(report.headline)}", "", *map(latex, shown)])
 
 
 def new_document(report: Report, figure: str) -> str:

@@ -94,30 +94,14 @@ def score_table(scores: pd.DataFrame) -> Table:
     return Table("score", "Normalised score by simulations per decision", _stacked(grids), 2)
 
 
-def _interval(pair: Any, digits: int = 3) -> str:
-    if pd.isna(pair.low):
-        return ""
-    return f"[{number(pair.low, digits, '+')}, {number(pair.high, digits, '+')}]"
-
-
-def winner_table(won: pd.DataFrame) -> Table:
-    """The best planner of every environment and budget, and its lead over the second best."""
-
-    def text(cell: Any) -> str:
-        mark = f" {ABOVE}" * cell.above_optimum or f" {UP}" * (cell.clear == 1.0 and cell.mean_difference > 0.0)
-        return f"{cell.planner}{mark}{BREAK}{number(cell.mean_difference, sign='+')} {_interval(cell)}".strip()
-
-    frame = _by_budget(won, ["environment"], text, NOT_PLAYED)
-    return Table("winners", "Planner with the highest mean return, by simulations per decision", frame)
-
-
 def paired_table(pairs: pd.DataFrame, reference: str) -> Table:
     """The reference planner against each of the others, by environment and budget."""
 
     def text(pair: Any) -> str:
         digits = 2 if max(abs(pair.low), abs(pair.high)) >= 1.0 else 3
+        interval = "" if pd.isna(pair.low) else f"[{number(pair.low, digits, '+')}, {number(pair.high, digits, '+')}]"
         mark = (UP if pair.mean_difference > 0.0 else DOWN) if pair.clear else ""
-        return f"{number(pair.mean_difference, digits, '+')} {mark}".strip() + f"{BREAK}{_interval(pair, digits)}"
+        return f"{number(pair.mean_difference, digits, '+')} {mark}".strip() + f"{BREAK}{interval}"
 
     both = both_ways(pairs)
     frame = _by_budget(both[both.planner == reference], ["environment", "against"], text, NOT_PLAYED)

@@ -7,19 +7,18 @@ import pandas as pd
 
 from gymnasium_gsp.bench.files import check_place, replace_file
 from gymnasium_gsp.bench.report.contents import Report, make_report
-from gymnasium_gsp.bench.report.document import csv_text, latex_tables, new_document, updated_document
+from gymnasium_gsp.bench.report.document import csv_text, new_document, updated_document
 from gymnasium_gsp.bench.report.figures import draw
 from gymnasium_gsp.bench.report.page import page
 from gymnasium_gsp.errors import RecipeError
 
-KINDS = (".html", ".md", ".csv", ".tex", ".svg", ".pdf", ".png")
+KINDS = (".html", ".md", ".csv", ".svg", ".pdf", ".png")
 FILE_WIDTH = 11.0  # of a figure, in inches
 
 
 def write_report(
     rows: pd.DataFrame,
     outputs: Sequence[Path],
-    reference: str | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> list[str]:
     """Write a report.
@@ -30,20 +29,19 @@ def write_report(
     Args:
         rows: one episode each, with the columns of a store.
         outputs: files whose endings say what they become, or folders for all kinds.
-        reference: the planner that the others are compared with; by default the winner.
         tell: called with each line that a user should read.
 
     Returns:
         The alarms: one sentence for each mean significantly above the exact optimum.
 
     Raises:
-        RecipeError: if there is nothing to report, a place cannot be written, there is no such planner, or a document
-            that is there has no place for any part.
+        RecipeError: if there is nothing to report, a place cannot be written, or a document that is there has no place
+            for any part.
     """
     for output in outputs:
         check_output(output)
-    report = make_report(rows, reference)
-    everything = ("report.html", "report.md", "tables.tex", *(f"{name}.csv" for name in report.data))
+    report = make_report(rows)
+    everything = ("report.html", "report.md", *(f"{name}.csv" for name in report.data))
     files: dict[Path, bytes] = {}
     left_out: list[str] = []
     for output in outputs:
@@ -90,8 +88,6 @@ def _content(report: Report, file: Path) -> bytes:
         return page(report).encode()
     if kind == ".csv":
         return csv_text(report.data.get(file.stem, report.data["cells"])).encode()
-    if kind == ".tex":
-        return latex_tables(report).encode()
     if not report.panels:
         raise RecipeError("there is nothing to draw: no budget is a number of simulations")
     return draw(report.panels, report.algorithms, kind[1:], FILE_WIDTH)

@@ -13,7 +13,6 @@ from gymnasium_gsp.bench.report.comparison import (
     paired,
     scored_environments,
     scores,
-    winners,
 )
 from gymnasium_gsp.bench.report.headline import headline
 from gymnasium_gsp.exact import shipped_optima
@@ -151,17 +150,6 @@ def test_a_difference_is_clear_where_the_interval_leaves_0_out_and_enough_episod
     assert not clear(20, 20)
     assert not clear(0, 40)
     assert not clear(3, 40)  # a fair coin gives three of a kind every fourth time
-
-
-def test_winners_stand_beside_their_paired_lead():
-    found = rows([0.0] * 10, algorithm="uct") + rows([1.0] * 10, algorithm="ments")
-    found += rows([0.5] * 10, algorithm="gbop") + rows([9.0] * 3, algorithm="brue")  # too few to win
-    episodes = label_episodes(frame(found))
-    (won,) = winners(measure(episodes), paired(episodes)).itertuples()
-    assert (won.planner, won.against, won.mean_return) == ("ments", "gbop", 1.0)
-    assert (won.mean_difference, won.low, won.high, won.episodes) == (0.5, 0.5, 0.5, 10)
-    alone = label_episodes(frame(rows([0.0] * 10)))
-    assert winners(measure(alone), paired(alone)).empty
 
 
 def test_the_headline_names_the_winner_by_how_much_and_how_sure():

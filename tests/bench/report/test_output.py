@@ -42,8 +42,8 @@ def test_a_folder_gets_everything(small, tmp_path):
     files, _ = written(small, tmp_path / "out")
     assert sorted(path.name for path in files) == sorted(path.name for path in (tmp_path / "out").iterdir())
     assert {path.name for path in files} == {
-        "report.html", "report.md", "report-figure.svg", "tables.tex",
-        "cells.csv", "scores.csv", "paired.csv", "winners.csv",
+        "report.html", "report.md", "report-figure.svg",
+        "cells.csv", "scores.csv", "paired.csv",
     }  # fmt: skip
     for target in re.findall(r"\]\(([^)]+)\)", (tmp_path / "out" / "report.md").read_text()):
         assert (tmp_path / "out" / target).exists()
@@ -54,7 +54,6 @@ def test_a_folder_gets_everything(small, tmp_path):
     [
         ("x.html", b"<!doctype html>"),
         ("x.csv", b"environment,planner,budget,mean_return"),
-        ("x.tex", b"% \\usepackage"),
         ("x.svg", b"<?xml"),
         ("x.pdf", b"%PDF"),
         ("x.PNG", b"\x89PNG"),
@@ -185,7 +184,7 @@ def test_the_page_begins_with_the_winner_and_then_the_figure(small):
     report = make_report(small)
     body = page(report).partition("<body>")[2]
     places = [body.index(report.headline), body.index("<figure")]
-    places += [body.index(f'<section id="{name}"') for name in ("winners", "score", "overhead", "paired", "verdicts")]
+    places += [body.index(f'<section id="{name}"') for name in ("score", "overhead", "paired", "verdicts")]
     assert places == sorted(places)
     assert "<table" not in body[: places[2]]
 
@@ -208,14 +207,11 @@ def tables_of(report):
     return {table.name: table for section in report.sections for table in section.tables}
 
 
-def test_the_planner_is_found_by_name_or_label():
+def test_the_winner_is_set_beside_each_other_planner():
     found = frame(rows(np.ones(6), algorithm="uct") + rows(np.zeros(6), algorithm="ments"))
-    paired = tables_of(make_report(found, "ments"))["paired"]
-    assert paired.title.startswith("ments minus")
-    assert list(paired.frame.iloc[0])[:2] == ["FrozenLake", "uct"]
-    assert tables_of(make_report(found))["paired"].title.startswith("uct minus")  # the winner
-    with pytest.raises(RecipeError, match=r"unknown planner 'utc'\. Did you mean 'uct'"):
-        make_report(found, "utc")
+    paired = tables_of(make_report(found))["paired"]
+    assert paired.title.startswith("uct minus")
+    assert list(paired.frame.iloc[0])[:2] == ["FrozenLake", "ments"]
 
 
 def test_without_known_optima_the_report_says_why_there_is_no_score():
