@@ -22,7 +22,7 @@ def unknown_name(kind: str, given: object, allowed: Iterable[str]) -> str:
     return f"unknown {kind} {given!r}.{hint} Allowed: {', '.join(names) or 'none'}."
 
 
-def check_count(name: str, value: Any, smallest: int = 1, largest: int | None = None) -> int:
+def check_count(name: str, value: Any, smallest: int = 1, largest: int | None = None, advice: str = "") -> int:
     """A number of things as an int.
 
     Raises:
@@ -34,5 +34,5 @@ def check_count(name: str, value: Any, smallest: int = 1, largest: int | None = 
         number = smallest - 1
     if isinstance(value, bool) or number < smallest or (largest is not None and number > largest):
         limits = f"of at least {smallest}" if largest is None else f"between {smallest} and {largest}"
-        raise RecipeError(f"{name} must be a whole number {limits}, not {value!r}")
+        raise RecipeError(f"{name} must be a whole number {limits}, not {value!r}{advice}")
     return number

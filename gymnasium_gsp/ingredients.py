@@ -4,14 +4,10 @@ These are the ingredients in the files of `gymnasium_gsp.search.ingredients`, an
 """
 
 from math import inf
-from typing import TYPE_CHECKING
 
 from gymnasium_gsp.search.budget import Budget
 from gymnasium_gsp.search.ingredients import INGREDIENTS
 from gymnasium_gsp.search.recipe import Recipe, SearchValues, Sweep
-
-if TYPE_CHECKING:
-    pass
 
 globals().update(INGREDIENTS)
 

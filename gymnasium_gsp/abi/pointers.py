@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+import numpy as np
 from numba import njit, types
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
@@ -116,10 +117,10 @@ def resolve(function: Any, kind: str) -> Pointer:
     signature = SIGNATURES[kind]
     if isinstance(function, Pointer):
         return function
-    if isinstance(function, int) and not isinstance(function, bool):
+    if isinstance(function, int | np.integer) and not isinstance(function, bool):
         if function <= 0:
             raise RecipeError(f"{kind} was given the address {function}; a C function's address is above 0")
-        return Pointer(function)
+        return Pointer(int(function))
     if isinstance(function, _CFunctionPointer):
         return _resolve_ctypes(function, kind, signature)
     source = getattr(function, "__wrapped__", None) if hasattr(function, "native_name") else None

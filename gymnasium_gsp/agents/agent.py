@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium_gsp.agents.batch import unbatch
 from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
 from gymnasium_gsp.agents.seeding import agent_stream, fresh_seed, simulator_seed
-from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM, make_recipe
+from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM, ingredients_of, make_recipe
 from gymnasium_gsp.binding.binding import Root
 from gymnasium_gsp.binding.connection import connect
 from gymnasium_gsp.binding.simulated import ActionMask, StateKey
@@ -19,8 +19,8 @@ from gymnasium_gsp.errors import RecipeError, check_count
 from gymnasium_gsp.models.model import Model, RewardBounds
 from gymnasium_gsp.search.budget import Budget, Progress, SearchResult, as_budget
 from gymnasium_gsp.search.recipe import Recipe
-from gymnasium_gsp.search.search import Search, check_room
-from gymnasium_gsp.search.store import MEMORY
+from gymnasium_gsp.search.search import Search
+from gymnasium_gsp.search.store import MEMORY, SMALLEST_MEMORY
 
 OnProgress = Callable[[Progress], Any]
 """Called between chunks of a search; a true answer stops it."""
@@ -63,8 +63,8 @@ class Agent:
         self.on_progress = on_progress
         self.result: SearchResult | None = None
         self._binding = connect(env, **binding)
-        check_room(max_nodes, memory)
-        self._max_nodes, self._memory = max_nodes, memory
+        self._max_nodes = None if max_nodes is None else check_count("max_nodes", max_nodes)
+        self._memory = check_count("memory", memory, SMALLEST_MEMORY)
         self._search: Search | None = None
         self.reset(fresh_seed(seed))
 
@@ -131,11 +131,11 @@ class Agent:
         return (action[None] if batched else action[()]), state
 
     def describe(self) -> dict[str, Any]:
-        """Algorithm, environment, model, time limit, and the settled recipe, in words."""
+        """Algorithm, environment, model, time limit, and the settled recipe by slot, in words."""
         return {
             "algorithm": self.name,
             **self._binding.describe(),
-            "recipe": repr(self.recipe.settled(self._binding.time_limit is not None)),
+            "recipe": ingredients_of(self.recipe.settled(self._binding.time_limit is not None)),
             "budget": repr(self.budget),
             "not covered by the theorem because": list(self.recipe.guarantee),
         }

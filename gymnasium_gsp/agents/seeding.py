@@ -1,13 +1,12 @@
 """The seeds of every random stream: one formula for the agent's episodes, one for the episodes of a run."""
 
-import operator
 import secrets
 import zlib
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.errors import check_count
 
 _AGENT = 0x61676E74  # spawn keys that keep the streams of agents and of runs apart, and both from Gymnasium's
 _RUN = 0x72756E73
@@ -19,15 +18,7 @@ def check_seed(seed: object) -> int | None:
     Raises:
         RecipeError: if it is anything else.
     """
-    if seed is None:
-        return None
-    try:
-        number = operator.index(seed)  # type: ignore[arg-type]
-    except TypeError:
-        number = -1
-    if isinstance(seed, bool) or number < 0:
-        raise RecipeError(f"a seed is a whole number of at least 0 or None, not {seed!r}")
-    return number
+    return None if seed is None else check_count("a seed", seed, 0)
 
 
 def fresh_seed(seed: object) -> int:

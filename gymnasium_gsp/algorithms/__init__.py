@@ -1,7 +1,6 @@
 """The named algorithms: one file of recipes for each family; importing this room registers every algorithm.
 
-Files are imported in alphabetical order, and `ALGORITHMS` has the algorithms in the order in which they are registered;
-what a file imports from another one (`classic` from `uct`) comes before it.
+Files are imported in alphabetical order, and `ALGORITHMS` has the algorithms in the order in which they are registered.
 """
 
 import importlib

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
+from itertools import product
 from typing import Any
 
 from gymnasium_gsp.errors import RecipeError, unknown_name
@@ -138,5 +139,29 @@ def make_recipe(
     for option in overrides:
         if option not in allowed:
             raise RecipeError(unknown_name(f"option of {found.name}", option, [*allowed, *others]))
-    options = preset_options(found, preset, env_id) if preset is not None else {}
-    return found.recipe(**{**options, **overrides})
+    options = {**(preset_options(found, preset, env_id) if preset is not None else {}), **overrides}
+    recipe = found.recipe(**options)
+    _check_effects(found, options, overrides)
+    return recipe
+
+
+def _check_effects(found: Algorithm, options: dict[str, Any], given: Iterable[str]) -> None:
+    """Refuse an option of the algorithm whose place is taken by a slot that was given beside it."""
+    slots = {field.name for field in fields(Recipe)} - inspect.signature(found.recipe).parameters.keys()
+
+    def matters(name: str, left_out: str) -> bool:
+        with_it = {other: value for other, value in options.items() if other != left_out}
+        try:
+            return found.recipe(**with_it) != found.recipe(**{k: v for k, v in with_it.items() if k != name})
+        except RecipeError:
+            return False
+
+    for name, slot in product(set(given) - slots, slots.intersection(given)):
+        if matters(name, left_out=slot) and not matters(name, left_out=""):
+            raise RecipeError(f"{name} of {found.name} means nothing beside {slot}=, which takes its place: give one")
+
+
+def ingredients_of(recipe: Recipe) -> dict[str, str]:
+    """The choice in each slot of a recipe, as `gsp run --set` reads it, without slots that are open or switched off."""
+    choices = {field.name: getattr(recipe, field.name) for field in fields(recipe)}
+    return {slot: str(choice) for slot, choice in choices.items() if choice is not None and choice is not False}

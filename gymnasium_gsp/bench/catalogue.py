@@ -1,31 +1,33 @@
 """The catalogue: environments with their optimum, algorithms with their ingredients, presets and guarantee."""
 
 import inspect
-from dataclasses import fields
 from typing import Any
 
 import gymnasium as gym
 from gymnasium.envs.registration import load_env_creator
 
-from gymnasium_gsp.algorithms.registry import ALGORITHMS, Algorithm, make_recipe
+from gymnasium_gsp.algorithms.registry import ALGORITHMS, Algorithm, ingredients_of, make_recipe
 from gymnasium_gsp.envs import BENCHMARKS, Benchmark
+from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.exact import shipped_optima
 from gymnasium_gsp.search.recipe import Recipe
 
 OPTIMUM_SOURCE = "backward induction over the exact transition law; gymnasium_gsp.exact.compute_optimum(env) repeats it"
 
 
-def ingredients_of(recipe: Recipe) -> dict[str, str]:
-    """The choice in each slot of a recipe, as `gsp run --set` reads it, without slots that are open or switched off."""
-    choices = {item.name: getattr(recipe, item.name) for item in fields(recipe)}
-    return {slot: str(choice) for slot, choice in choices.items() if choice is not None and choice is not False}
+def catalogue(name: str | None = None) -> dict[str, list[dict[str, Any]]]:
+    """Everything in the registries, or what has this name, as JSON can hold it.
 
-
-def catalogue() -> dict[str, list[dict[str, Any]]]:
-    """Everything in the registries, as JSON can hold it."""
+    Raises:
+        RecipeError: if nothing has this name; names the nearest.
+    """
+    names = [*(benchmark.name for benchmark in BENCHMARKS), *ALGORITHMS]
+    short = None if name is None else name.removeprefix("GSP/").removesuffix("-v0")
+    if short is not None and short not in names:
+        raise RecipeError(unknown_name("environment or algorithm", name, names))
     return {
-        "environments": [_environment(benchmark) for benchmark in BENCHMARKS],
-        "algorithms": [_algorithm(algorithm) for algorithm in ALGORITHMS.values()],
+        "environments": [_environment(benchmark) for benchmark in BENCHMARKS if short in (None, benchmark.name)],
+        "algorithms": [_algorithm(algorithm) for algorithm in ALGORITHMS.values() if short in (None, algorithm.name)],
     }
 
 
@@ -51,6 +53,7 @@ def _algorithm(algorithm: Algorithm) -> dict[str, Any]:
     return {
         "name": algorithm.name,
         "citation": algorithm.citation,
+        "description": inspect.getdoc(algorithm.recipe),
         "options": algorithm.options(),
         **_described(make_recipe(algorithm.name)),
         "presets": {

@@ -25,6 +25,13 @@ from gymnasium_gsp.search.budget import Budget, as_budget
 
 _NOT_OPTIONS = ("algorithm", "preset", "env_id")  # fields of a cell that `make_recipe` takes beside the options
 
+_FAMILIES = {  # by the first letters of their ids: the extra, and the module that registers them where none does so
+    "MiniGrid-": ("minigrid", ""),
+    "BabyAI-": ("minigrid", ""),
+    "LunarLander": ("box2d", ""),
+    "ALE/": ("atari", "ale_py"),
+}
+
 
 class Checked(BaseModel):
     """A frozen value that refuses bad input with one sentence.
@@ -144,11 +151,8 @@ class Cell(Checked):
         arguments = arguments_of(self.env_options)
         try:
             return gym.make(self.env, **arguments)
-        except gym.error.UnregisteredEnv as error:
-            benchmarks = ", ".join(benchmark.id for benchmark in BENCHMARKS)
-            raise RecipeError(f"{error} The benchmarks are {benchmarks}.") from error
         except gym.error.Error as error:
-            raise RecipeError(str(error)) from error
+            raise RecipeError(f"{error} {_advice(self.env, error)}".strip()) from error
         except Exception as error:
             unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
             if unknown is not None and unknown[1] in arguments:
@@ -173,6 +177,19 @@ class Cell(Checked):
     def limits(self) -> Budget:
         """The budget of each decision."""
         return as_budget(parse_value(self.budget) if isinstance(self.budget, str) else self.budget)
+
+
+def _advice(env: str, error: gym.error.Error) -> str:
+    """The remedy for an id that Gymnasium cannot make."""
+    for start, (extra, module) in _FAMILIES.items():
+        if env.startswith(start):
+            name = f", and name it {module}:{env}" if module else ""
+            return f"Install its package with the extra {extra}, pip install 'gymnasium-gsp[{extra}]'{name}."
+    if f"GSP/{env}" in gym.registry:
+        return f"Did you mean GSP/{env}?"
+    if isinstance(error, gym.error.UnregisteredEnv):
+        return f"The benchmarks are {', '.join(benchmark.id for benchmark in BENCHMARKS)}."
+    return ""
 
 
 def env_id(env: gym.Env[Any, Any]) -> str:

@@ -16,6 +16,7 @@ from gymnasium_gsp.algorithms.registry import ALGORITHMS
 from gymnasium_gsp.bench.catalogue import OPTIMUM_SOURCE, title
 from gymnasium_gsp.bench.cell import Cell, env_id
 from gymnasium_gsp.bench.texts import limits_of
+from gymnasium_gsp.envs import BENCHMARKS
 
 _OUTPUT = Console(highlight=False)
 _COVERED = "covered by the paper's convergence theorem"
@@ -32,25 +33,35 @@ def _rows() -> Table:
     return rows
 
 
-def print_catalogue(entries: dict[str, list[dict[str, Any]]]) -> None:
-    """Print what `catalogue` returned; a preset names its environments if it lacks some."""
+def print_catalogue(entries: dict[str, list[dict[str, Any]]], described: bool = False) -> None:
+    """Print what `catalogue` returned; a preset names its environments if it lacks some.
+
+    Args:
+        entries: what to print.
+        described: whether descriptions and options of algorithms are printed, too.
+    """
     table = Table("environment", "optimum", "steps", "task", box=None, pad_edge=False, header_style="bold")
     table.columns[0].no_wrap = True
     for entry in entries["environments"]:
         optimum, steps = f"{entry['optimum']:.7g}", str(entry["max_episode_steps"])
         table.add_row(f"[cyan]{entry['id']}[/]", optimum, steps, escape(entry["title"]))
-    _OUTPUT.print(table, f"\n[dim]optimum: {OPTIMUM_SOURCE}[/]")
+    if entries["environments"]:
+        _OUTPUT.print(table, f"\n[dim]optimum: {OPTIMUM_SOURCE}[/]")
     for algorithm in entries["algorithms"]:
         presets = [
-            preset if len(recipes) == len(entries["environments"]) else f"{preset} ({', '.join(recipes)})"
+            preset if len(recipes) == len(BENCHMARKS) else f"{preset} ({', '.join(recipes)})"
             for preset, recipes in algorithm["presets"].items()
         ]
         reasons = "; ".join(algorithm["guarantee"]["not_covered_because"])
         rows = _rows()
         rows.add_row("ingredients", escape("  ".join(f"{k}={v}" for k, v in algorithm["ingredients"].items())))
+        if described:
+            rows.add_row("options", escape(", ".join(algorithm["options"])))
         rows.add_row("presets", escape(", ".join(presets) or "none"))
         rows.add_row("not covered" if reasons else "guarantee", escape(reasons or _COVERED))
         _OUTPUT.print(f"\n[bold cyan]{algorithm['name']}[/]  {escape(algorithm['citation'])}", rows, sep="\n")
+        if described:
+            _OUTPUT.print("", escape(algorithm["description"]), sep="\n")
 
 
 def print_plan(cell: Cell, episodes: int, agent: Agent, env: gym.Env[Any, Any]) -> None:
@@ -77,7 +88,11 @@ def print_summary(summary: Mapping[str, Any]) -> None:
     if optimum is None:
         rows.add_row("exact optimum", "-", "not known for this environment")
     else:
-        rows.add_row("exact optimum", f"{optimum:.4f}", "no planner does better on average")
+        of_all = summary["optimum_of_all_layouts"]
+        note = "no planner does better on average"
+        if of_all is not None:
+            note = f"mean over the layouts that were drawn; over all that can be drawn it is {of_all:.4f}"
+        rows.add_row("exact optimum", f"{optimum:.4f}", note)
         share = f"[green]{100.0 * mean / optimum:.1f} %[/]" if optimum > 0.0 else "-"
         rows.add_row("percent of optimum", share, distance_in_words(mean, error, optimum))
     seconds = max(summary["seconds"], 1e-9)

@@ -1,11 +1,9 @@
 """Playing the episodes of a cell: each by itself, with seeds that do not depend on who plays it."""
 
-from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import gymnasium as gym
@@ -18,7 +16,6 @@ from gymnasium_gsp.errors import check_count
 from gymnasium_gsp.exact import episode_optimum
 from gymnasium_gsp.search.budget import SearchResult
 
-_AHEAD = 8  # episodes submitted for each process, so that none waits for one that takes long
 SPENT = ("simulations", "model_steps", "nodes", "seconds")  # fields of an episode: totals over its searches
 
 
@@ -123,7 +120,7 @@ def task_of(cell: Cell, modules: Iterable[str] = ()) -> Task:
     return Task(cell, tuple(modules), gym.registry.get(cell.env))
 
 
-def play(cell: Cell, episodes: int, jobs: int = 1) -> Iterator[Episode]:
+def play(cell: Cell, episodes: int, jobs: int = 1, modules: Iterable[str] = ()) -> Iterator[Episode]:
     """Play a cell, episode by episode; the order and the numbers do not depend on the number of jobs.
 
     Bad input is refused here, before the first episode is asked for.
@@ -132,6 +129,7 @@ def play(cell: Cell, episodes: int, jobs: int = 1) -> Iterator[Episode]:
         cell: what to play.
         episodes: how many.
         jobs: number of processes; 1 for this one.
+        modules: imported by every process first, as they register what the cell names.
 
     Raises:
         RecipeError: if the cell, the number of episodes or that of jobs makes no sense.
@@ -142,18 +140,12 @@ def play(cell: Cell, episodes: int, jobs: int = 1) -> Iterator[Episode]:
     warm_up(cell)
     if processes == 1:
         return (play_episode(cell, index) for index in indices)
-    return _play_in_processes(task_of(cell), indices, processes)
+    return _play_in_processes(task_of(cell, modules), indices, processes)
 
 
 def _play_in_processes(task: Task, indices: Iterable[int], processes: int) -> Iterator[Episode]:
-    running: deque[Future[Episode]] = deque()
     with start_workers(processes) as workers:
-        for index in indices:
-            running.append(workers.executor().submit(_play_task, task, index))
-            if len(running) > _AHEAD * processes:
-                yield running.popleft().result()
-        while running:
-            yield running.popleft().result()
+        yield from workers.executor().map(partial(_play_task, task), indices)
 
 
 def _play_task(task: Task, index: int) -> Episode:

@@ -17,7 +17,7 @@ import numpy as np
 from gymnasium_gsp.bench.cell import Cell
 from gymnasium_gsp.bench.episode import Episode
 from gymnasium_gsp.bench.files import check_place, replace_file
-from gymnasium_gsp.errors import RecipeError, unknown_name
+from gymnasium_gsp.errors import RecipeError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,6 @@ APPLICATION_ID = 0x67737062  # "gspb"; marks an SQLite file as a store
 SCHEMA = 2  # raised with every change of the columns; files of another schema are refused
 KEY = (*Cell.model_fields, "index")
 COLUMNS = (*Cell.model_fields, *(field.name for field in fields(Episode)))
-EXPORTS = (".csv", ".parquet")
 _NUMBERS = {"total_reward": float, "seconds": float, "optimum": float, "budget": object}  # types that pandas may miss
 
 
@@ -114,25 +113,20 @@ def read(path: str | Path, busy_seconds: float = 30.0) -> "pd.DataFrame":
 
 
 def export(store: Path, path: Path) -> int:
-    """Write all episodes of a store to a file, by its ending; an older file stays until the new one is complete.
+    """Write all episodes of a store to a CSV file; an older file stays until the new one is complete.
 
     Returns:
         How many episodes were written.
 
     Raises:
         RecipeError: for another ending, or a place that cannot be written.
-        ModuleNotFoundError: for Parquet without pyarrow.
     """
-    ending = path.suffix.lower()
-    if ending not in EXPORTS:
-        raise RecipeError(unknown_name("ending of an export", ending or path.name, EXPORTS))
+    if path.suffix.lower() != ".csv":
+        raise RecipeError(f"episodes are exported to a file whose name ends in .csv, not {path.name!r}")
     if path.resolve() == store.resolve():
         raise RecipeError(f"{path} is the store itself; give another file")
-    if ending == ".parquet":
-        import pyarrow  # noqa: F401 (pandas needs it)
-    frame = read(store).astype({"budget": str})  # not every budget is a number
-    content = frame.to_csv(index=False).encode() if ending == ".csv" else frame.to_parquet(index=False)
-    replace_file(path, content)
+    frame = read(store)
+    replace_file(path, frame.to_csv(index=False).encode())
     return len(frame)
 
 

@@ -28,6 +28,7 @@ def summarise(cell: Cell, agent: Agent, env: gym.Env[Any, Any], episodes: Sequen
         of simulations, or the limits by name.
         `mean_return, standard_error`: of the undiscounted return of an episode; no error for a single one.
         `optimum`: exact optimum of the environment, or its mean over the layouts played; None where it is not known.
+        `optimum_of_all_layouts`: its mean over all layouts that a reset can draw; None where it draws none.
         `decisions, simulations, model_steps`: totals.
         `seconds`: total wall-clock time of planning, summed over jobs.
         `nodes_per_decision`: mean number of nodes added by a decision.
@@ -35,6 +36,7 @@ def summarise(cell: Cell, agent: Agent, env: gym.Env[Any, Any], episodes: Sequen
     """
     returns = np.array([episode.total_reward for episode in episodes])
     names = ("decisions", "simulations", "model_steps", "seconds", "nodes")
+    layouts = [episode.optimum for episode in episodes if episode.optimum is not None]
     totals = {name: sum(getattr(episode, name) for episode in episodes) for name in names}
     return {
         "env": env_id(env),
@@ -45,17 +47,16 @@ def summarise(cell: Cell, agent: Agent, env: gym.Env[Any, Any], episodes: Sequen
         "seed": cell.seed,
         "mean_return": float(returns.mean()),
         "standard_error": standard_error(returns),
-        "optimum": known_optimum(env, [episode.optimum for episode in episodes if episode.optimum is not None]),
+        "optimum": float(np.mean(layouts)) if layouts else known_optimum(env),
+        "optimum_of_all_layouts": known_optimum(env) if layouts else None,
         "nodes_per_decision": totals.pop("nodes") / totals["decisions"],
         **totals,
         "recipe": recipe_text(agent),
     }
 
 
-def known_optimum(env: gym.Env[Any, Any], of_layouts: Sequence[float] = ()) -> float | None:
-    """The exact optimum: the mean over the layouts played, or that of the environment; None where it is not known."""
-    if of_layouts:
-        return float(np.mean(of_layouts))
+def known_optimum(env: gym.Env[Any, Any]) -> float | None:
+    """The exact optimum of an environment; None where it is not known."""
     try:
         return optimum(env)
     except RecipeError:

@@ -13,6 +13,11 @@ LARGEST = 2**63 - 1
 """The largest whole number that a store holds."""
 
 
+def counted(count: int, word: str) -> str:
+    """A number of things in words, such as 1 cell or 1,000 cells."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
 def limits_of(budget: Budget) -> int | dict[str, int | float]:
     """A budget as a number of simulations if it is nothing else, or its limits by name."""
     limits = {item.name: getattr(budget, item.name) for item in fields(budget)}

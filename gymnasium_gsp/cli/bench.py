@@ -45,6 +45,7 @@ def bench(
     from gymnasium_gsp.bench.executors import start_workers
     from gymnasium_gsp.bench.grid import grids_of, runs_of
     from gymnasium_gsp.bench.store import Store
+    from gymnasium_gsp.bench.texts import counted
 
     if dask and jobs:
         raise RecipeError("a cluster plays with all the processes it has: give --jobs or --dask, not both")
@@ -57,7 +58,10 @@ def bench(
         check_origins(runs, results)
         left = sum(map(len, missing(runs, results)))
         total = sum(run.episodes for run in runs)
-        print(f"{len(runs)} cells, {total:,} episodes, {total - left:,} of them in {store}", flush=True)
+        print(
+            f"{counted(len(runs), 'cell')}, {counted(total, 'episode')}, {total - left:,} of them in {store}",
+            flush=True,
+        )
         if not left:
             return
         compile_all(runs)
@@ -72,15 +76,15 @@ def bench(
             leave(
                 f"interrupted: {kept} of {total} episodes are in {store}; the same command goes on", front.INTERRUPTED
             )
-    print(f"{total:,} episodes are in {store}")
+    print(f"played: {counted(total, 'episode')}, in {store}")
 
 
 @app.command()
 def export(
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write: .csv, or .parquet with pyarrow.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write, .csv.")],
     store: front.StoreFile = Path("results.sqlite"),
 ) -> None:
-    """Write every episode of a store as one row of a CSV or Parquet file."""
+    """Write every episode of a store as one row of a CSV file."""
     from gymnasium_gsp.bench.store import export
 
     print(f"{export(store, output):,} episodes are in {output}")

@@ -1,6 +1,7 @@
 """`gsp list`, `gsp run` and `gsp check`: the catalogue, playing with a planner, and whether an environment will do."""
 
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,15 +17,22 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and 
 
 
 @app.command("list")
-def list_all(as_json: AsJson = False) -> None:
-    """Show environments with their optimum, and algorithms with ingredients, presets and guarantee."""
+def list_all(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One environment or algorithm.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show environments with their optimum, and algorithms with ingredients, presets and guarantee.
+
+    With the NAME of an algorithm also its description and its options.
+    """
     from gymnasium_gsp.bench.catalogue import catalogue
     from gymnasium_gsp.bench.console import print_catalogue
 
+    entries = catalogue(name)
     if as_json:
-        print(json.dumps(catalogue(), indent=2))
+        print(json.dumps(entries, indent=2))
     else:
-        print_catalogue(catalogue())
+        print_catalogue(entries, described=name is not None)
 
 
 @app.command()
@@ -40,13 +48,15 @@ def run(
     jobs: Annotated[int, typer.Option(metavar="J", min=1, help="Processes; they change no number.")] = 1,
     options: front.AlgorithmSettings = None,
     env_options: front.EnvironmentSettings = None,
+    modules: front.Modules = None,
     as_json: AsJson = False,
 ) -> None:
     """Play episodes with an agent that plans at every step, and compare the mean return with the exact optimum."""
-    from gymnasium_gsp.bench.cell import Cell
+    from gymnasium_gsp.bench.cell import Cell, import_modules
     from gymnasium_gsp.bench.console import print_plan, print_summary
     from gymnasium_gsp.bench.summary import summarise
 
+    import_modules(modules or ())
     cell = Cell(
         env=env, algorithm=algorithm, preset=preset, budget=budget, seed=seed, options=options, env_options=env_options
     )
@@ -54,7 +64,7 @@ def run(
     planner = cell.make_agent(live)
     if not as_json:
         print_plan(cell, episodes, planner, live)
-    summary = summarise(cell, planner, live, _play(cell, episodes, jobs))
+    summary = summarise(cell, planner, live, _play(cell, episodes, jobs, modules or ()))
     live.close()
     if as_json:
         print(json.dumps(summary, indent=2))
@@ -63,11 +73,12 @@ def run(
 
 
 @app.command()
-def check(env: front.Environment, env_options: front.EnvironmentSettings = None) -> None:
+def check(env: front.Environment, env_options: front.EnvironmentSettings = None, modules: front.Modules = None) -> None:
     """Check whether an environment can be planned in, and say how, at what cost, and what to do where not."""
-    from gymnasium_gsp.bench.cell import Cell
+    from gymnasium_gsp.bench.cell import Cell, import_modules
     from gymnasium_gsp.binding.check import check_snapshot
 
+    import_modules(modules or ())
     live = Cell(env=env, env_options=env_options).make_env()
     result = check_snapshot(live)
     live.close()
@@ -76,7 +87,7 @@ def check(env: front.Environment, env_options: front.EnvironmentSettings = None)
         raise typer.Exit(front.FAILED)
 
 
-def _play(cell: "Cell", episodes: int, jobs: int) -> list["Episode"]:
+def _play(cell: "Cell", episodes: int, jobs: int, modules: Iterable[str]) -> list["Episode"]:
     """The episodes, with a progress bar if standard error is a terminal."""
     from gymnasium_gsp.bench.console import progress_shown
     from gymnasium_gsp.bench.episode import play
@@ -85,7 +96,7 @@ def _play(cell: "Cell", episodes: int, jobs: int) -> list["Episode"]:
     total_reward = 0.0
     try:
         with progress_shown(episodes, logged=False) as show:
-            for episode in play(cell, episodes, jobs):
+            for episode in play(cell, episodes, jobs, modules):
                 played.append(episode)
                 total_reward += episode.total_reward
                 show(len(played), f"mean return so far {total_reward / len(played):.4g}")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.errors import RecipeError, check_count
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Budget:
         for name in ("simulations", "model_steps", "nodes"):
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, _whole(name, value))
+                object.__setattr__(self, name, check_count(f"budget: {name}", value, advice=_ADVICE))
         if self.seconds is not None:
             seconds = self.seconds
             if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0.0 < seconds < math.inf:
@@ -44,18 +44,14 @@ class Budget:
             raise RecipeError("an empty budget would search for ever: give simulations, model_steps, seconds or nodes")
 
 
-def _whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise RecipeError(
-            f"budget: {name} must be a whole number of at least 1, not {value!r}; for a time limit give "
-            "Budget(seconds=...)"
-        )
-    return int(value)
+_ADVICE = "; for a time limit give Budget(seconds=...)"
 
 
 def as_budget(value: Any) -> Budget:
     """A budget as given, or a number of simulations."""
-    return value if isinstance(value, Budget) else Budget(simulations=_whole("simulations", value))
+    if isinstance(value, Budget):
+        return value
+    return Budget(simulations=check_count("budget: simulations", value, advice=_ADVICE))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from gymnasium_gsp.abi.compilation import compiled_entry
 from gymnasium_gsp.abi.context import ABI_VERSION, CONTEXT_DTYPE, CONTEXT_SIZE, context_length
 from gymnasium_gsp.abi.interrupts import Interrupts
 from gymnasium_gsp.abi.memory import address
-from gymnasium_gsp.errors import PlanningError, RecipeError
+from gymnasium_gsp.errors import PlanningError, RecipeError, check_count
 from gymnasium_gsp.models.model import Model
 from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.assembly import assemble
@@ -76,7 +76,9 @@ class Search:
             )
         if not isinstance(recipe, Recipe):
             raise RecipeError(f"a recipe is a value of Recipe, not {recipe!r}")
-        check_room(max_nodes, memory)
+        if max_nodes is not None:
+            check_count("max_nodes", max_nodes)
+        check_count("memory", memory, SMALLEST_MEMORY)
         self.model, self.recipe = model, recipe.settled(timed)
         self.discount = float(self.recipe.discount or 0.0)
         self._assembly = assemble(model, self.recipe)
@@ -402,12 +404,3 @@ def read_interval(arrays, state, ends):
     if number >= 0:
         ends[0], ends[1] = interval_of(frame, number).lower, stats_of(frame, number).value
     return number >= 0
-
-
-def check_room(max_nodes: object, memory: object) -> None:
-    """Refuse a cap on nodes or on memory that makes no sense."""
-    for name, value, smallest in (("max_nodes", max_nodes, 1), ("memory", memory, SMALLEST_MEMORY)):
-        if value is None and name == "max_nodes":
-            continue
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < smallest:
-            raise RecipeError(f"{name} must be a whole number of at least {smallest}, not {value!r}")

@@ -181,7 +181,7 @@ def test_other_bad_input_says_what_to_do(tmp_path):
     refused("table of names and values, not 5", write(tmp_path, FILE.replace("{ slip = 0.1 }", "5")))
     refused("No module named 'no_such_module'", write(tmp_path, 'import = ["no_such_module"]\n' + FILE))
     for seed in ("-1", "true", '"x"'):
-        refused("grid 1: a seed is", write(tmp_path, FILE.replace("seed = 3", f"seed = {seed}", 1)))
+        refused("grid 1: a seed must be", write(tmp_path, FILE.replace("seed = 3", f"seed = {seed}", 1)))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from gymnasium_gsp import RecipeError, ingredients, make_recipe
 from gymnasium_gsp.agents.values import INGREDIENTS, parse_value
-from gymnasium_gsp.bench.catalogue import ingredients_of
+from gymnasium_gsp.algorithms.registry import ingredients_of
 from gymnasium_gsp.bench.texts import arguments_of, options_of
 from gymnasium_gsp.ingredients import Budget, Cautious, FixedHorizon, PolynomialBonus, PowerMean, Sweep, Table1
 

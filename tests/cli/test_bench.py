@@ -109,7 +109,7 @@ def test_bad_input_is_one_line_and_makes_no_file(tmp_path):
         "unknown option of uct 'discont'. Did you mean 'discount'?": [*GRID, "--set", "discont=1"],
         "unknown preset of uct 'papre'. Did you mean 'paper'?": [*GRID, "--preset", "papre"],
         "nowhere cannot be imported": [*GRID, "--import", "nowhere"],
-        "a seed is a whole number": ["paper", "--seed", "-1"],
+        "a seed must be a whole number": ["paper", "--seed", "-1"],
     }.items():
         assert words in said(gsp(*arguments, "--store", path))
         assert not path.exists()

@@ -22,6 +22,7 @@ KEYS = [
     "mean_return",
     "standard_error",
     "optimum",
+    "optimum_of_all_layouts",
     "decisions",
     "simulations",
     "model_steps",
@@ -114,6 +115,18 @@ ERRORS = [
     (["run", "FrozenLak"], "Did you mean: `FrozenLake`?"),
     (["run", "GSP/SysAdmin-v0"], "GSP/SysAdminRing"),
     (["run", "GSP/FrozenLake-v7"], "GSP/FrozenLake-v0"),
+    (["run", "FrozenLake-v0"], "Did you mean GSP/FrozenLake-v0?"),
+    (["run", "FourRooms-v0"], "Did you mean GSP/FourRooms-v0?"),
+    (["run", "MiniGrid-Nowhere-5x5-v0"], "with the extra minigrid, pip install 'gymnasium-gsp[minigrid]'."),
+    (["run", "ALE/Nowhere-v5"], "pip install 'gymnasium-gsp[atari]', and name it ale_py:ALE/Nowhere-v5."),
+    (["run", "LunarLander-v0"], "pip install 'gymnasium-gsp[box2d]'."),
+    (["run", "FrozenLake", "--import", "no_such_module"], "no_such_module cannot be imported"),
+    (["check", "FrozenLake", "--import", "no_such_module"], "no_such_module cannot be imported"),
+    (
+        ["run", "FrozenLake", "--set", "c=9", "--set", "backup=PowerMean(2)", "--set", "p=3"],
+        "p of gs-power-uct means n",
+    ),
+    (["list", "utc"], "unknown environment or algorithm 'utc'. Did you mean 'uct'?"),
     (["run", "Xyzzy-v0"], "The benchmarks are GSP/FrozenLake-v0, "),
     (["run", "no_such_module:Lake-v0"], "No module named 'no_such_module'"),
     (["run", "a:b:c"], "a:b cannot be imported: ModuleNotFoundError"),
@@ -140,7 +153,7 @@ ERRORS = [
     (["run", "FrozenLake", "--episodes", "0"], "--episodes"),
     (["run", "FrozenLake", "--episodes", "few"], "--episodes"),
     (["run", "FrozenLake", "--jobs", "0"], "--jobs"),
-    (["run", "FrozenLake", "--seed", "-1"], "a seed is a whole number of at least 0"),
+    (["run", "FrozenLake", "--seed", "-1"], "a seed must be a whole number of at least 0"),
     (["run", "FrozenLake", "--bugdet", "8"], "--budget"),
     (["run"], "ENV"),
     (["rnu"], "No such command 'rnu'"),
@@ -219,6 +232,26 @@ def test_list_shows_everything_in_the_registries():
     for algorithm in ALGORITHMS.values():
         assert f"\n{algorithm.name}  {algorithm.citation}\n" in answer.stdout
         assert all(preset in answer.stdout for preset in algorithm.presets)
+
+
+def test_list_of_one_algorithm_describes_it_with_its_options():
+    shown = gsp("list", "kl-olop").stdout
+    assert shown.startswith("\nkl-olop  ")
+    assert "Args:" in shown
+    assert all(option in shown for option in ALGORITHMS["kl-olop"].options())
+    assert "gs-power-uct" not in shown
+    entries = json.loads(gsp("list", "GSP/FourRooms-v0", "--json").stdout)
+    assert [entry["name"] for entry in entries["environments"]] == ["FourRooms"]
+    assert entries["algorithms"] == []
+
+
+def test_an_optimum_of_drawn_layouts_is_explained():
+    command = ("run", "FourRooms", "--budget", "4", "--episodes", "2")
+    found = json.loads(gsp(*command, "--json").stdout)
+    assert found["optimum_of_all_layouts"] == shipped_optima()["GSP/FourRooms-v0"] != found["optimum"]
+    words = " ".join(gsp(*command).stdout.split())
+    assert "mean over the layouts that were drawn; over all that can be drawn it is 0.5919" in words
+    assert json.loads(gsp("run", "FrozenLake", *command[2:], "--json").stdout)["optimum_of_all_layouts"] is None
 
 
 def test_list_as_json():

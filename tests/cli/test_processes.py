@@ -54,7 +54,6 @@ def test_help_loads_nothing_heavy():
             "needs distributed: pip install 'gymnasium-gsp[dask]'",
         ),
         ("loky", [*BENCH, "--jobs", "2"], 2, "this command needs loky: pip install 'gymnasium-gsp[cli]'"),
-        ("pyarrow", ["export", "-o", "x.parquet"], 2, "needs pyarrow: pip install 'gymnasium-gsp[parquet]'"),
         ("pandas,scipy,loky,optuna", SMALL, 0, ""),
         ("pandas,scipy,loky,optuna", ["list"], 0, ""),
         ("pandas,scipy,loky,optuna", ["check", "FrozenLake"], 0, ""),

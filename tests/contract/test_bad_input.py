@@ -101,6 +101,19 @@ REFUSED = {
     "Table 1, next": (lambda: table1((4.0, 30.0), (8.0, 60.0), (2.5, 16.0)), ["h=0", r"beta_h = b_\(h\+1\) - 1"]),
     "Table 1, lengths": (lambda: table1((4.0, 5.0), (8.0,), (2.5,)), ["equally long"]),
     "Table 1, a number": (lambda: table1(4.0, (8.0,), (2.5,)), ["alpha", "sequence", "4.0"]),
+    "an array for a choice": (lambda: gsp.Recipe(key=np.array([1, 2])), ["unknown key", r"\[1, 2\]", "state_elapsed"]),
+    "c beside a selection": (
+        lambda: agent(name="uct", c=9, selection=PART.UCB1(2.0)),
+        ["c of uct", "selection=", "give one"],
+    ),
+    "depth beside a horizon": (
+        lambda: agent(name="fixed-depth-mcts", depth=4, horizon=PART.FixedHorizon(3)),
+        ["depth of fixed-depth-mcts", "horizon=", "give one"],
+    ),
+    "threshold beside optimism": (
+        lambda: agent(name="gbop", threshold="none", optimism=PART.KullbackLeibler("published", 1.0)),
+        ["threshold of gbop", "optimism=", "give one"],
+    ),
     "a class": (lambda: gsp.Recipe(selection=PART.UCB1), ["class UCB1", r"UCB1\(\)"]),
     "another slot's": (lambda: gsp.Recipe(selection=PART.PowerMean()), ["PowerMean", "backup", "select"]),
     "no backup": (lambda: gsp.Recipe(backup=None), ["backup", "None"]),

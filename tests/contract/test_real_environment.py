@@ -12,6 +12,7 @@ from gymnasium import spaces
 from gymnasium.wrappers import RecordEpisodeStatistics, TransformAction
 
 import gymnasium_gsp as gsp
+from gymnasium_gsp.agents.values import parse_value
 
 
 def streams(env):
@@ -180,7 +181,9 @@ def test_describe_says_what_is_planned_with_what(settings, entry, env):
     assert told["environment"] == entry.id
     assert told["time limit"] == f"{entry.max_episode_steps} steps"
     recipe = gsp.make_recipe(name, preset=preset, env_id=entry.id)
-    assert eval(told["recipe"], dict(vars(gsp.ingredients))) in (recipe, recipe.settled(timed=True))
+    assert told["recipe"]["selection"] == repr(recipe.selection)
+    slots = {slot: parse_value(text) for slot, text in told["recipe"].items()}
+    assert gsp.Recipe(**slots) == recipe.settled(timed=True)
     assert all(isinstance(text, str) for text in told["not covered by the theorem because"])
 
 

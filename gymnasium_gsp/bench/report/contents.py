@@ -17,6 +17,7 @@ from gymnasium_gsp.bench.report.headline import headline
 from gymnasium_gsp.bench.report.judgement import BETTER, NOT_REPRODUCED, REPRODUCED, TOO_FEW
 from gymnasium_gsp.bench.report.tables import Table
 from gymnasium_gsp.bench.report.text import number
+from gymnasium_gsp.bench.texts import counted
 from gymnasium_gsp.errors import RecipeError
 
 _WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
@@ -120,7 +121,7 @@ def make_report(rows: pd.DataFrame) -> Report:
 
 def _summary(episodes: int, cells: pd.DataFrame) -> str:
     counts = {"episode": episodes} | {name: cells[name].nunique() for name in ("environment", "planner", "budget")}
-    return ", ".join(f"{count:,} {word}{'' if count == 1 else 's'}" for word, count in counts.items()) + "."
+    return ", ".join(counted(count, word) for word, count in counts.items()) + "."
 
 
 def _section(name: str, shown: Sequence[Table] = (), facts: Sequence[str] = ()) -> Section:
@@ -166,7 +167,7 @@ def _paper_section(cells: pd.DataFrame) -> list[Section]:
     """Nothing where no cell was played with the paper's settings."""
     judged = cells.verdict[cells.verdict != ""]
     parts = ", ".join(f"{judged.eq(word).sum()} {word}" for word in (REPRODUCED, BETTER, NOT_REPRODUCED, TOO_FEW))
-    fact = f"Of {len(judged)} cells with the paper's settings: {parts}."
+    fact = f"Of {counted(len(judged), 'cell')} with the paper's settings: {parts}."
     return [_section("verdicts", [tables.verdict_table(cells)], [fact])] if len(judged) else []
 
 

@@ -42,7 +42,11 @@ def headline(episodes: pd.DataFrame, cells: pd.DataFrame) -> tuple[str | None, s
     of_first = cells[(cells.planner == first) & (cells.budget == budget)].set_index("environment")
     doubt = " Do not trust it: a mean of this planner lies above the optimum." * bool(of_first.above_optimum.any())
     absent = [name for name in names_of(cells.planner) if name not in set(ranking.planner)]
-    left_out = f"Not compared, because it has not played everything there: {', '.join(absent)}." if absent else ""
+    left_out = (
+        f"Not compared, because not every environment was played{_budget_words(budget)}: {', '.join(absent)}."
+        if absent
+        else ""
+    )
     scales = {name: 1.0 if one else 100.0 / of_first.optimum[name] for name in environments}
     here = episodes[episodes.finite & (episodes.budget == budget)]
     place = (f" in {environments[0]}" if one else "") + _budget_words(budget)

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from gymnasium_gsp.bench.report.cells import CELL, names_of
+from gymnasium_gsp.bench.texts import counted
 
 
 def counts(episodes: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -29,7 +30,7 @@ def warnings_on(episodes: pd.DataFrame) -> list[str]:
         warnings.append(f"Mixed recipes: {algorithm} in {environment} was played with {number} recipes.")
     without = int((~episodes.finite).sum())
     if without:
-        warnings.append(f"{without} episodes without a finite return are left out of the means.")
+        warnings.append(f"{counted(without, 'episode')} without a finite return left out of the means.")
     return warnings
 
 
@@ -43,6 +44,7 @@ def gaps(cells: pd.DataFrame) -> list[str]:
     short = counted[counted.episodes < cells.episodes.mode()[0]]
     places = short.groupby(["planner", "environment", "episodes"], sort=False).budget.agg(", ".join)
     return [
-        f"{planner} in {environment} at {budgets}: {f'{episodes} episodes only' if episodes else 'no episodes'}."
+        f"{planner} in {environment} at {budgets}: "
+        + (f"{counted(episodes, 'episode')} only." if episodes else "no episodes.")
         for (planner, environment, episodes), budgets in places.items()
     ]

@@ -75,8 +75,9 @@ def check_number(name: str, value: Any, smallest: float = -math.inf, largest: fl
 def check_choices(value: Any, choices: Mapping[str, Sequence[Any]]) -> None:
     """Refuse a field of a recipe that is none of its choices; names the nearest."""
     for slot, allowed in choices.items():
-        if getattr(value, slot) not in allowed:
-            raise RecipeError(unknown_name(slot, getattr(value, slot), map(str, allowed)))
+        given = getattr(value, slot)
+        if not isinstance(given, str | None) or given not in allowed:
+            raise RecipeError(unknown_name(slot, given, map(str, allowed)))
 
 
 def as_ingredient(value: Any, kind: str, slot: str) -> Ingredient:
