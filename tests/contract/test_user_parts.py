@@ -139,6 +139,13 @@ def test_a_root_selection_of_ones_own(walk_model, in_form, form):
     assert gsp.plan(walk_model, 4, recipe, 100, seed=0, steps_left=6).visit_counts.tolist() == [1, 99]
 
 
+def test_an_address_may_be_a_whole_number_of_numpy(walk_model, in_form):
+    address = in_form(backup_smallest, abi.BACKUP, "cfunc").address
+    recipes = [gsp.Recipe(backup=PART.Custom(number, (0.25,))) for number in (address, np.int64(address))]
+    found = [gsp.plan(walk_model, 8, recipe, 100, seed=0, steps_left=2) for recipe in recipes]
+    assert answer(found[0]) == answer(found[1])
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_backup_of_ones_own(walk_model, in_form, form):
     """Two steps from the end: V is the smaller Q less the parameter."""
