@@ -1,7 +1,6 @@
 """Every state that a model can reach, with its exact law, as flat arrays."""
 
 import math
-from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -133,10 +132,8 @@ def enumerate_model(model: Model, root: ArrayLike, horizon: int | None = None, l
             f"{model.name} has no exact law, so nothing exact can be computed from it; give its CompiledModel "
             "law=function(cells, action) -> rows (probability, next cells, reward, terminated)"
         )
-    search = _Enumeration(model, start, limit)
-    if not ended:
-        search.expand(math.inf if horizon is None else horizon)
-    return _padded(model, search.result(), horizon, ended)
+    steps = 0 if ended else math.inf if horizon is None else horizon
+    return _padded(model, _enumerate(model, start, steps, limit), horizon, ended)
 
 
 def _padded(model: Model, met: Enumerated, horizon: int | None, ended: bool = False) -> StateSpace:
@@ -154,83 +151,71 @@ def _padded(model: Model, met: Enumerated, horizon: int | None, ended: bool = Fa
     )
 
 
-class _Enumeration:
-    """The states met so far, and the laws of those that are expanded."""
+def _enumerate(model: Model, start: Cells, horizon: float, limit: int) -> Enumerated:
+    """The states within a horizon, and the law of each that is nearer, read in the order in which they are met."""
+    numbers, states, distance = {start: 0}, [start], [0]
+    outcomes: list[tuple[int, int, float]] = []
+    reward: list[list[float]] = []
+    legal: list[list[bool]] = []
+    for number, cells in enumerate(states):  # which grow meanwhile
+        if distance[number] >= horizon:
+            break
+        legal.append(legal_actions(model, cells))
+        reward.append([0.0] * model.actions)
+        for action in np.flatnonzero(legal[-1]).tolist():
+            for probability, after, gain, terminated in _law(model, cells, action):
+                reward[-1][action] += probability * gain
+                if terminated or probability == 0.0:
+                    continue
+                after = tuple(after)
+                if after not in numbers:
+                    if len(states) >= limit:
+                        raise RecipeError(
+                            f"{model.name} has too many states for an exact computation: {limit:,} were met when "
+                            f"{number:,} of them were expanded; raise limit=, give a shorter horizon= or take a "
+                            f"smaller instance {_ELSEWHERE}"
+                        )
+                    numbers[after] = len(states)
+                    states.append(after)
+                    distance.append(distance[number] + 1)
+                outcomes.append((number * model.actions + action, numbers[after], probability))
+    row, next_state, chances = np.array(outcomes, np.float64).reshape(-1, 3).T
+    return Enumerated(
+        states=np.array(states, np.int64).reshape(-1, model.width),
+        distance=np.array(distance, np.int64),
+        row=row.astype(np.int64),
+        next_state=next_state.astype(np.int64),
+        probability=chances,
+        reward=np.array(reward, np.float64).reshape(-1, model.actions),
+        legal=np.array(legal, np.bool_).reshape(-1, model.actions),
+    )
 
-    def __init__(self, model: Model, start: Cells, limit: int) -> None:
-        self.model, self.limit = model, limit
-        self.numbers = {start: 0}
-        self.states = [start]
-        self.distance = array("q", [0])
-        self.row, self.next_state, self.probability = array("q"), array("q"), array("d")
-        self.reward: list[list[float]] = []
-        self.legal: list[list[bool]] = []
 
-    def expand(self, horizon: float) -> None:
-        """Read the law of every state, in the order in which they are met."""
-        number = 0
-        while number < len(self.states) and self.distance[number] < horizon:
-            mask = legal_actions(self.model, self.states[number])
-            self.legal.append(mask)
-            self.reward.append([self._add(number, action) if mask[action] else 0.0 for action in range(len(mask))])
-            number += 1
+def _law(model: Model, cells: Cells, action: int) -> Sequence[Transition]:
+    """The law of one action in one state.
 
-    def _add(self, number: int, action: int) -> float:
-        """Add the law of one action in one state; return its expected reward."""
-        cells = self.states[number]
-        total = expected = 0.0
-        for probability, after, reward, terminated in self._law(cells, action):
-            total += probability
-            expected += probability * reward
-            if probability < 0.0 or not math.isfinite(reward):
-                raise RecipeError(
-                    f"{self.model.name}: the law of state {cells}, action {action} has a row with probability "
-                    f"{probability!r} and reward {reward!r}; allowed are probabilities of at least 0, finite rewards"
-                )
-            if probability > 0.0 and not terminated:
-                self.row.append(number * self.model.actions + action)
-                self.next_state.append(self._number(tuple(after), number))
-                self.probability.append(probability)
-        if not abs(total - 1.0) <= 1e-9:
+    Raises:
+        RecipeError: if there is none, or it is no distribution with finite rewards.
+    """
+    assert model.law is not None
+    try:
+        rows = model.law(cells, action)
+    except ValueError as error:
+        raise RecipeError(
+            f"{model.name} gives no law for state {cells}, action {action}: {error} {_ELSEWHERE}"
+        ) from error
+    for probability, _, reward, _ in rows:
+        if probability < 0.0 or not math.isfinite(reward):
             raise RecipeError(
-                f"{self.model.name}: the law of state {cells}, action {action} sums to {total!r}; it must sum to 1"
+                f"{model.name}: the law of state {cells}, action {action} has a row with probability "
+                f"{probability!r} and reward {reward!r}; allowed are probabilities of at least 0, finite rewards"
             )
-        return expected
-
-    def _law(self, cells: Cells, action: int) -> Sequence[Transition]:
-        assert self.model.law is not None
-        try:
-            return self.model.law(cells, action)
-        except ValueError as error:
-            raise RecipeError(
-                f"{self.model.name} gives no law for state {cells}, action {action}: {error} {_ELSEWHERE}"
-            ) from error
-
-    def _number(self, cells: Cells, origin: int) -> int:
-        number = self.numbers.get(cells)
-        if number is None:
-            number = self.numbers[cells] = len(self.states)
-            if number >= self.limit:
-                raise RecipeError(
-                    f"{self.model.name} has too many states for an exact computation: {self.limit:,} were met when "
-                    f"{origin:,} of them were expanded; raise limit=, give a shorter horizon= or take a smaller "
-                    f"instance {_ELSEWHERE}"
-                )
-            self.states.append(cells)
-            self.distance.append(self.distance[origin] + 1)
-        return number
-
-    def result(self) -> Enumerated:
-        """Everything as arrays."""
-        return Enumerated(
-            states=np.array(self.states, np.int64).reshape(-1, self.model.width),
-            distance=np.array(self.distance, np.int64),
-            row=np.array(self.row, np.int64),
-            next_state=np.array(self.next_state, np.int64),
-            probability=np.array(self.probability, np.float64),
-            reward=np.array(self.reward, np.float64).reshape(-1, self.model.actions),
-            legal=np.array(self.legal, np.bool_).reshape(-1, self.model.actions),
+    total = sum(probability for probability, *_ in rows)
+    if not abs(total - 1.0) <= 1e-9:
+        raise RecipeError(
+            f"{model.name}: the law of state {cells}, action {action} sums to {total!r}; it must sum to 1"
         )
+    return rows
 
 
 def has_ended(model: Model, cells: Sequence[int]) -> bool:
