@@ -10,7 +10,6 @@ from gymnasium_gsp.algorithms.registry import ALGORITHMS, Algorithm, ingredients
 from gymnasium_gsp.envs import BENCHMARKS, Benchmark
 from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.exact import shipped_optima
-from gymnasium_gsp.search.recipe import Recipe
 
 OPTIMUM_SOURCE = "backward induction over the exact transition law; gymnasium_gsp.exact.compute_optimum(env) repeats it"
 
@@ -49,27 +48,15 @@ def _environment(benchmark: Benchmark) -> dict[str, Any]:
 
 
 def _algorithm(algorithm: Algorithm) -> dict[str, Any]:
-    """An algorithm, and the recipes of its presets by the environments they have settings for."""
+    """An algorithm with its defaults, and the environments that its presets have settings for."""
+    recipe = make_recipe(algorithm.name)
     return {
         "name": algorithm.name,
         "citation": algorithm.citation,
         "description": inspect.getdoc(algorithm.recipe),
         "options": algorithm.options(),
-        **_described(make_recipe(algorithm.name)),
-        "presets": {
-            preset: {
-                benchmark.name: _described(make_recipe(algorithm.name, preset=preset, env_id=benchmark.id))
-                for benchmark in BENCHMARKS
-                if benchmark.name in names
-            }
-            for preset, names in algorithm.presets.items()
-        },
-    }
-
-
-def _described(recipe: Recipe) -> dict[str, Any]:
-    return {
         "ingredients": ingredients_of(recipe),
         "recipe": repr(recipe),
         "guarantee": {"covered": not recipe.guarantee, "not_covered_because": list(recipe.guarantee)},
+        "presets": {preset: [name for name in known if name != "*"] for preset, known in algorithm.presets.items()},
     }

@@ -49,8 +49,8 @@ def print_catalogue(entries: dict[str, list[dict[str, Any]]], described: bool = 
         _OUTPUT.print(table, f"\n[dim]optimum: {OPTIMUM_SOURCE}[/]")
     for algorithm in entries["algorithms"]:
         presets = [
-            preset if len(recipes) == len(BENCHMARKS) else f"{preset} ({', '.join(recipes)})"
-            for preset, recipes in algorithm["presets"].items()
+            preset if len(names) == len(BENCHMARKS) else f"{preset} ({', '.join(names)})"
+            for preset, names in algorithm["presets"].items()
         ]
         reasons = "; ".join(algorithm["guarantee"]["not_covered_because"])
         rows = _rows()

@@ -3,24 +3,17 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from small_processes import WAIT_OR_GO, corridor
 
 import gymnasium_gsp  # noqa: F401  registers the environments
 from benchmarks.study.cross_depth import cross_depth_gap
-from gymnasium_gsp.abi import signatures as abi
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact import backward_induction, enumerate_model
-from gymnasium_gsp.models.compiled import CompiledModel
 from gymnasium_gsp.models.tabular import tabular_model, tabular_model_from_arrays
 
 
 def test_the_cross_depth_gap():
-    # State 0: stay (reward 1), or go on to state 1 with probability 1/2.  State 1: end, with reward 4.
-    wait_or_go = {
-        0: {0: [(1.0, 0, 1.0, False)], 1: [(0.5, 1, 0.0, False), (0.5, 0, 0.0, False)]},
-        1: {0: [(1.0, 2, 4.0, True)], 1: [(1.0, 2, 4.0, True)]},
-        2: {0: [(1.0, 2, 0.0, True)], 1: [(1.0, 2, 0.0, True)]},
-    }
-    truth = backward_induction(enumerate_model(tabular_model(wait_or_go), 0), 3)
+    truth = backward_induction(enumerate_model(tabular_model(WAIT_OR_GO), 0), 3)
     # V(0, h) = 3.5, 2.5, 1 and V(1, h) = 4 before the horizon.
     gap = cross_depth_gap(truth, {0: {0, 2}, (1,): [1, 2], 2: {2, 3}})
     assert gap.gaps == {(0,): 2.5, (1,): 0.0, (2,): 0.0}
@@ -47,16 +40,7 @@ def test_the_paper_bounds_every_gap():
 
 
 def test_depths_that_cannot_be():
-    def step(params, state, action, rng, reward):
-        reward[0] = float(state[0])
-        state[0] += 1
-        return abi.RUNNING
-
-    def law(cells, action):
-        return [(1.0, (cells[0] + 1,), float(cells[0]), False)]
-
-    corridor = CompiledModel(step, 2, law=law, name="corridor")
-    truth = backward_induction(enumerate_model(corridor, 5, horizon=3), 3)
+    truth = backward_induction(enumerate_model(corridor(), 5, horizon=3), 3)
     with pytest.raises(RecipeError, match=r"state \(7,\) cannot be met at depth 1"):
         cross_depth_gap(truth, {7: {1, 2}})
     with pytest.raises(RecipeError, match=r"state \(7,\) was met at depths \[2, 4\]; allowed are some of 0 .. 3"):

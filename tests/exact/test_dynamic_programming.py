@@ -2,19 +2,11 @@
 
 import numpy as np
 import pytest
+from small_processes import WAIT_OR_GO, corridor
 
-from gymnasium_gsp.abi import signatures as abi
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact import backward_induction, enumerate_model, truncated_value, value_iteration
-from gymnasium_gsp.models.compiled import CompiledModel
 from gymnasium_gsp.models.tabular import tabular_model, tabular_model_from_arrays
-
-# State 0: stay (reward 1), or go on to state 1 with probability 1/2.  State 1: end, with reward 4.
-WAIT_OR_GO = {
-    0: {0: [(1.0, 0, 1.0, False)], 1: [(0.5, 1, 0.0, False), (0.5, 0, 0.0, False)]},
-    1: {0: [(1.0, 2, 4.0, True)], 1: [(1.0, 2, 4.0, True)]},
-    2: {0: [(1.0, 2, 0.0, True)], 1: [(1.0, 2, 0.0, True)]},
-}
 
 
 @pytest.fixture(scope="module")
@@ -104,20 +96,6 @@ def test_an_ended_root_is_worth_nothing():
     assert len(space) == 1
     assert backward_induction(space, 4, leaf_value=7.0).values.tolist() == [[0.0]] * 5
     assert value_iteration(space, 0.9).values.tolist() == [0.0]
-
-
-def corridor(**arguments):
-    """State n leads to n + 1 with reward n."""
-
-    def step(params, state, action, rng, reward):
-        reward[0] = float(state[0])
-        state[0] += 1
-        return abi.RUNNING
-
-    def law(cells, action):
-        return [(1.0, (cells[0] + 1,), float(cells[0]), False)]
-
-    return CompiledModel(**{"step": step, "actions": 2, "law": law, "name": "corridor", **arguments})
 
 
 def only_action_one_above_zero(params, state, mask):
