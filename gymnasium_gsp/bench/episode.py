@@ -1,9 +1,11 @@
 """Playing the episodes of a cell: each by itself, with seeds that do not depend on who plays it."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import gymnasium as gym
@@ -16,6 +18,7 @@ from gymnasium_gsp.errors import check_count
 from gymnasium_gsp.exact import episode_optimum
 from gymnasium_gsp.search.budget import SearchResult
 
+_AHEAD = 8  # episodes submitted for each process, so that none waits for one that takes long
 SPENT = ("simulations", "model_steps", "nodes", "seconds")  # fields of an episode: totals over its searches
 
 
@@ -144,8 +147,14 @@ def play(cell: Cell, episodes: int, jobs: int = 1, modules: Iterable[str] = ()) 
 
 
 def _play_in_processes(task: Task, indices: Iterable[int], processes: int) -> Iterator[Episode]:
+    running: deque[Future[Episode]] = deque()
     with start_workers(processes) as workers:
-        yield from workers.executor().map(partial(_play_task, task), indices)
+        for index in indices:
+            running.append(workers.executor().submit(_play_task, task, index))
+            if len(running) > _AHEAD * processes:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
 
 
 def _play_task(task: Task, index: int) -> Episode:

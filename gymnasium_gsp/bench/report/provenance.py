@@ -30,7 +30,7 @@ def warnings_on(episodes: pd.DataFrame) -> list[str]:
         warnings.append(f"Mixed recipes: {algorithm} in {environment} was played with {number} recipes.")
     without = int((~episodes.finite).sum())
     if without:
-        warnings.append(f"{counted(without, 'episode')} without a finite return left out of the means.")
+        warnings.append(f"Left out of the means: {counted(without, 'episode')} without a finite return.")
     return warnings
 
 
@@ -40,8 +40,8 @@ def gaps(cells: pd.DataFrame) -> list[str]:
     A cell has too few episodes if it has fewer than most cells have.
     """
     grid = pd.MultiIndex.from_product([names_of(cells[name]) for name in CELL], names=CELL)
-    counted = cells.astype(dict.fromkeys(CELL, str)).set_index(CELL).episodes.reindex(grid, fill_value=0).reset_index()
-    short = counted[counted.episodes < cells.episodes.mode()[0]]
+    played = cells.astype(dict.fromkeys(CELL, str)).set_index(CELL).episodes.reindex(grid, fill_value=0).reset_index()
+    short = played[played.episodes < cells.episodes.mode()[0]]
     places = short.groupby(["planner", "environment", "episodes"], sort=False).budget.agg(", ".join)
     return [
         f"{planner} in {environment} at {budgets}: "

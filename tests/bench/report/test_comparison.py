@@ -192,7 +192,7 @@ def test_the_headline_over_environments_counts_in_shares_of_the_optimum():
         f"ments wins at 64 simulations per decision: it reaches {level:.1f} % of the optimum on average over 2 "
         f"environments, {lead:.1f} points above uct, the second best (95 % interval of the difference +{lead:.1f} to"
     )
-    assert left_out == "Not compared, because it has not played everything there: brue."
+    assert left_out == "Not compared, because not every environment was played at 64 simulations per decision: brue."
     assert winner == "ments"
 
 

@@ -230,7 +230,7 @@ def test_the_paper_is_judged_only_where_its_cells_were_played():
 
     judged = sections("paper")["verdicts"]
     assert judged.words[0] == (
-        "Of 1 cells with the paper's settings: 0 reproduced, 1 better, 0 not reproduced, 0 too few episodes."
+        "Of 1 cell with the paper's settings: 0 reproduced, 1 better, 0 not reproduced, 0 too few episodes."
     )
     assert list(judged.tables[0].frame.iloc[0]) == ["uct", "0", "1", "0", "0"]
     assert "verdicts" not in sections("")
@@ -260,7 +260,7 @@ def test_failed_and_missing_cells_are_marked():
     text = page(report)
     assert re.search(r'<td class="n failed">failed</td>', text)
     assert re.search(r'<td class="n gap">\N{EN DASH}</td>', text)
-    assert "7 episodes without a finite return are left out of the means." in report.warnings
+    assert "Left out of the means: 7 episodes without a finite return." in report.warnings
 
 
 def test_one_episode_is_enough(tmp_path):
