@@ -74,11 +74,13 @@ class Agent:
             self._seed, self._episode = fresh_seed(seed), -1
         self._last_root: Root | None = None
         self._acted = False
+        self._binding.begin_episode()
 
     def act(self, observation: object, info: dict[str, Any] | None = None) -> Any:
         """Plan from the environment's present state and return the recommended action, as its `step` takes it."""
         number = self.plan(observation, info).action
         self._acted = True
+        self._binding.action_taken(number)
         return self._binding.actions[number]
 
     def any_action(self) -> Any:

@@ -90,6 +90,12 @@ class Binding(ABC):
                 "each environment"
             )
 
+    def action_taken(self, number: int) -> None:  # noqa: B027
+        """Record an action that the agent chose."""
+
+    def begin_episode(self) -> None:  # noqa: B027
+        """Forget the last episode; called when the agent knows that a new one has begun."""
+
     def seed(self, seed: np.random.SeedSequence) -> None:  # noqa: B027
         """Begin the random streams that the model draws from by itself."""
 

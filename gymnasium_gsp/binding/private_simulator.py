@@ -71,7 +71,7 @@ class PrivateSimulator:
     def observe(self) -> object:
         """The observation of the present state through the rebuilt wrappers, as the user's environment shows it."""
         observation = self.adapter.observe(self.raw)
-        for wrapper in self.observers:
+        for wrapper in () if self.adapter.observes_wrapped else self.observers:
             observation = wrapper.observation(observation)
         return observation
 

@@ -97,6 +97,12 @@ class SimulatedBinding(Binding):
             "agent.act(observation, info), or give action_mask=, a function of the bare environment"
         )
 
+    def action_taken(self, number: int) -> None:
+        self.adapter.action_taken(self.actions[number])
+
+    def begin_episode(self) -> None:
+        self.adapter.begin_episode()
+
     def seed(self, seed: np.random.SeedSequence) -> None:
         self.model.seed(seed)
 
@@ -107,6 +113,7 @@ class SimulatedBinding(Binding):
             raise self.view.reset_needed()
         if elapsed is None:
             elapsed = adapter.elapsed_steps(raw)
+        adapter.check_history(elapsed)
         self.simulator.snapshot = adapter.save(raw)
         self.simulator.restore()
         ended = adapter.has_ended(raw) or self.view.resets_next()

@@ -98,6 +98,7 @@ class Trial:
             action = self.action(env.unwrapped, info, choice)
             observation, reward, terminated, truncated, info = env.step(action)
             if env is self.env:
+                self.adapter.action_taken(action)
                 self.observation, self.info, self.ended = observation, info, bool(terminated or truncated)
             # Where the simulator cannot show what the user's wrappers show, states are compared.
             unseen = self.simulator.wrappers.unseen
@@ -115,6 +116,7 @@ class Trial:
         """Play the real environment from a reset, `steps` far or to a state that goes on, and take a snapshot."""
         for length in range(steps, -1, -1):
             self.observation, self.info = self.env.reset(seed=self.seed + episode)
+            self.adapter.begin_episode()
             self.ended = False
             self.play(self.env, self.choices(length), self.info)
             if not self.ended:

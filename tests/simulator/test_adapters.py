@@ -3,7 +3,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
-from simulator.toys import Corridor, Diary, NativeCorridor
+from simulator.toys import Corridor, Diary, NativeCorridor, Uncopyable
 
 import gymnasium_gsp as gsp
 from gymnasium_gsp.binding.adapters import choose
@@ -18,6 +18,7 @@ from gymnasium_gsp.binding.adapters import choose
         (lambda: gym.make("GSP/FrozenLake-v0"), "clone_state/set_state of the environment"),
         (NativeCorridor, "clone_state/set_state of the environment"),
         (Corridor, "instance variables"),
+        (Uncopyable, "replay of the actions from the reset seed"),
     ],
 )
 def test_each_family_has_its_adapter(make, name):
@@ -117,8 +118,24 @@ def test_functions_and_the_environment_itself_may_be_variables():
     assert agent.act(*wrapped.reset(seed=0)) in (0, 1)
     assert agent._binding.simulator.raw.me is agent._binding.simulator.raw
     env.peek = lambda: env.position
-    with pytest.raises(gsp.RecipeError, match="Corridor cannot be saved"):
-        choose(env)
+    assert choose(env).name.startswith("replay")
+
+
+def test_an_environment_that_forbids_copies_is_replayed(play):
+    env = gym.wrappers.TimeLimit(Uncopyable(), 8)
+    agent = gsp.make_agent(env, "gs-power-uct", budget=40, seed=0)
+    assert "replay" in agent.describe()["adapter"]
+    assert play(env, episodes=2, agent=agent) == [1.0, 1.0]
+
+
+def test_replay_without_a_clock_is_told_of_new_episodes_by_reset():
+    env = Uncopyable()
+    agent = gsp.make_agent(env, "uct", budget=40, seed=0)
+    for episode in range(2):
+        agent.reset()
+        observation, _ = env.reset(seed=episode)
+        for _ in range(3):
+            observation = env.step(agent.act(observation))[0]
 
 
 def test_arguments_of_a_constructor_are_read_off_its_attributes():

@@ -4,6 +4,7 @@ import signal
 import traceback
 
 import gymnasium as gym
+import numpy as np
 import pytest
 from simulator.toys import Corridor, EzCorridor, NaNs, Odd, Uncopyable
 
@@ -135,9 +136,25 @@ def test_a_stale_observation_is_refused():
         agent.act(observation)
 
 
-def test_an_environment_that_forbids_copies_is_refused_with_what_to_do():
-    with pytest.raises(gsp.RecipeError, match=r"Uncopyable cannot be saved.*clone_state\(\) and set_state\(state\)"):
-        bound(Uncopyable())
+def test_replay_says_what_it_needs():
+    env, agent = bound(Uncopyable())
+    observation, _ = env.reset()
+    env.unwrapped.np_random = np.random.default_rng()  # a stream that no seed is known of
+    with pytest.raises(gym.error.ResetNeeded, match=r"reset\(seed=\.\.\.\)"):
+        agent.act(observation)
+    observation, _ = env.reset(seed=1)
+    env.step(1)
+    with pytest.raises(gsp.PlanningError, match="chose 0"):
+        agent.act(1)
+
+
+def test_replay_refuses_steps_that_draw():
+    env, agent = bound(Uncopyable(slip=0.5))
+    observation, _ = env.reset(seed=0)
+    action = agent.act(observation)
+    observation = env.step(action)[0]
+    with pytest.raises(gsp.PlanningError, match="draw random numbers"):
+        agent.act(observation)
 
 
 class NoPair(Corridor):

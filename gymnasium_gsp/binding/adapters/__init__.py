@@ -70,11 +70,7 @@ def choose(env: BareEnv) -> Adapter:
             "be planned in it as it is. Give it clone_state() and set_state(state) (a state without the random "
             "stream), or write an adapter and pass it to gymnasium_gsp.register_adapter"
         )
-    raise RecipeError(
-        f"{name} cannot be saved: its variables hold what Python cannot copy. Give it clone_state() and "
-        "set_state(state) (a state without the random stream), or write an adapter and pass it to "
-        "gymnasium_gsp.register_adapter"
-    )
+    raise RecipeError(f"no adapter fits {name}; give it clone_state() and set_state(state)")
 
 
 def _find() -> tuple[list[type[Adapter]], list[type[Adapter]]]:

@@ -7,8 +7,8 @@ import numpy as np
 
 from gymnasium_gsp.binding.environment import BareEnv, Env
 
-FIRST, FAMILY, ANY_PYTHON = 20, 10, 0
-"""Priorities: an environment's own methods, one family, what can be pickled."""
+FIRST, FAMILY, ANY_PYTHON, LAST = 30, 20, 10, 0
+"""Priorities: an environment's own methods, one family, what can be pickled, the last resort."""
 
 
 class Adapter:
@@ -26,6 +26,7 @@ class Adapter:
         hidden: the part of the saved state that a player cannot know, and what is done about it.
         complete: whether `state_key` identifies the whole state; if not, states are keyed by the observation.
         observes: whether `observe` is implemented.
+        observes_wrapped: whether `observe` answers as the rebuilt wrappers show it, not as the bare environment does.
         exact: whether a restored simulator follows the original to the last bit.
         deterministic: whether a step never draws random numbers.
     """
@@ -36,6 +37,7 @@ class Adapter:
     hidden: str = ""
     complete: bool = True
     observes: bool = False
+    observes_wrapped: bool = False
     exact: bool = True
     deterministic: bool = False
 
@@ -96,6 +98,15 @@ class Adapter:
     def time_limit(self, env: BareEnv) -> int | None:
         """Steps after which the environment itself ends an episode, if it does."""
         return None
+
+    def check_history(self, elapsed: int | None) -> None:
+        """Compare the steps since reset, where known, with the actions taken; called at each decision."""
+
+    def action_taken(self, action: object) -> None:
+        """Record an action that the agent has chosen for the real environment."""
+
+    def begin_episode(self) -> None:
+        """Forget the actions taken; called when the agent knows that a new episode has begun."""
 
     def generator(self, env: BareEnv) -> np.random.Generator | None:
         """The generator that steps draw from; None where it is out of reach."""
