@@ -8,7 +8,7 @@ import gymnasium as gym
 from gymnasium.envs.registration import load_env_creator
 
 from gymnasium_gsp.algorithms.registry import ALGORITHMS, Algorithm, make_recipe
-from gymnasium_gsp.envs import BENCHMARKS, Benchmark
+from gymnasium_gsp.envs import BENCHMARKS, ENVIRONMENTS, Benchmark
 from gymnasium_gsp.exact import shipped_optima
 from gymnasium_gsp.search.recipe import Recipe
 
@@ -24,7 +24,7 @@ def ingredients_of(recipe: Recipe) -> dict[str, str]:
 def catalogue() -> dict[str, list[dict[str, Any]]]:
     """Everything in the registries, as JSON can hold it."""
     return {
-        "environments": [_environment(benchmark) for benchmark in BENCHMARKS],
+        "environments": [_environment(entry) for entry in ENVIRONMENTS],
         "algorithms": [_algorithm(algorithm) for algorithm in ALGORITHMS.values()],
     }
 

@@ -19,7 +19,7 @@ from gymnasium_gsp.agents.seeding import check_seed
 from gymnasium_gsp.agents.values import parse_value
 from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM, make_recipe
 from gymnasium_gsp.bench.texts import LARGEST, arguments_of, arguments_text, budget_text, options_of, options_text
-from gymnasium_gsp.envs import BENCHMARKS
+from gymnasium_gsp.envs import ENVIRONMENTS
 from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.search.budget import Budget, as_budget
 
@@ -82,7 +82,7 @@ def registered_id(env: Any) -> str:
     module, _, name = str(env).rpartition(":")
     if module:
         import_modules([module])
-    return {benchmark.name: benchmark.id for benchmark in BENCHMARKS}.get(name, name)
+    return {entry.name: entry.id for entry in ENVIRONMENTS}.get(name, name)
 
 
 def _algorithm_text(given: Any) -> Any:
@@ -145,7 +145,7 @@ class Cell(Checked):
         try:
             return gym.make(self.env, **arguments)
         except gym.error.UnregisteredEnv as error:
-            benchmarks = ", ".join(benchmark.id for benchmark in BENCHMARKS)
+            benchmarks = ", ".join(entry.id for entry in ENVIRONMENTS)
             raise RecipeError(f"{error} The benchmarks are {benchmarks}.") from error
         except gym.error.Error as error:
             raise RecipeError(str(error)) from error

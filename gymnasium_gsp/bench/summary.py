@@ -11,7 +11,7 @@ from gymnasium_gsp.bench.cell import Cell, env_id, recipe_text
 from gymnasium_gsp.bench.episode import Episode
 from gymnasium_gsp.bench.texts import limits_of
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.exact import optimum
+from gymnasium_gsp.exact import optimum, return_discount
 
 
 def summarise(cell: Cell, agent: Agent, env: gym.Env[Any, Any], episodes: Sequence[Episode]) -> dict[str, Any]:
@@ -26,7 +26,8 @@ def summarise(cell: Cell, agent: Agent, env: gym.Env[Any, Any], episodes: Sequen
     Returns:
         `env, agent, preset, budget, episodes, seed`: what was run; `agent` is "recipe" for a recipe, `budget` a number
         of simulations, or the limits by name.
-        `mean_return, standard_error`: of the undiscounted return of an episode; no error for a single one.
+        `discount`: of the return.
+        `mean_return, standard_error`: of the return of an episode; no error for a single one.
         `optimum`: exact optimum of the environment, or its mean over the layouts played; None where it is not known.
         `decisions, simulations, model_steps`: totals.
         `seconds`: total wall-clock time of planning, summed over jobs.
@@ -43,6 +44,7 @@ def summarise(cell: Cell, agent: Agent, env: gym.Env[Any, Any], episodes: Sequen
         "budget": limits_of(agent.budget),
         "episodes": len(episodes),
         "seed": cell.seed,
+        "discount": return_discount(env),
         "mean_return": float(returns.mean()),
         "standard_error": standard_error(returns),
         "optimum": known_optimum(env, [episode.optimum for episode in episodes if episode.optimum is not None]),

@@ -32,12 +32,17 @@ BENCHMARKS = (
     Benchmark("SysAdminRing", "gymnasium_gsp.envs.sysadmin_ring:SysAdminRingEnv", 50),
     Benchmark("FourRooms", "gymnasium_gsp.envs.four_rooms:FourRoomsEnv", 50),
 )
+"""The five benchmarks of the GS-Power-UCT paper, which presets and golden values are for."""
+
+ENVIRONMENTS = (
+    *BENCHMARKS,
+    Benchmark("Sailing", "gymnasium_gsp.envs.sailing:SailingEnv", 100),
+)
+"""Every environment of the package."""
 
 
 def register_envs() -> None:
-    """Register every benchmark with Gymnasium, once however often it is called."""
-    for benchmark in BENCHMARKS:
-        if benchmark.id not in gym.registry:
-            gym.register(
-                id=benchmark.id, entry_point=benchmark.entry_point, max_episode_steps=benchmark.max_episode_steps
-            )
+    """Register every environment with Gymnasium, once however often it is called."""
+    for entry in ENVIRONMENTS:
+        if entry.id not in gym.registry:
+            gym.register(id=entry.id, entry_point=entry.entry_point, max_episode_steps=entry.max_episode_steps)
