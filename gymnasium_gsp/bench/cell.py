@@ -149,6 +149,8 @@ class Cell(Checked):
             raise RecipeError(f"{error} The benchmarks are {benchmarks}.") from error
         except gym.error.Error as error:
             raise RecipeError(str(error)) from error
+        except RecipeError as error:
+            raise RecipeError(f"{self.env} cannot be made: {error}") from error
         except Exception as error:
             unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
             if unknown is not None and unknown[1] in arguments:

@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium_gsp.agents.agent import Agent
 from gymnasium_gsp.bench.cell import Cell, env_id, recipe_text
 from gymnasium_gsp.bench.episode import Episode
+from gymnasium_gsp.bench.published import competition
 from gymnasium_gsp.bench.texts import limits_of
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact import optimum, return_discount
@@ -58,6 +59,10 @@ def known_optimum(env: gym.Env[Any, Any], of_layouts: Sequence[float] = ()) -> f
     """The exact optimum: the mean over the layouts played, or that of the environment; None where it is not known."""
     if of_layouts:
         return float(np.mean(of_layouts))
+    instance = competition().get(env_id(env))
+    if instance is not None:
+        assert env.spec is not None
+        return instance.optimum if env.spec.kwargs == gym.spec(env.spec.id).kwargs else None
     try:
         return optimum(env)
     except RecipeError:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import gymnasium as gym
 
+from gymnasium_gsp.envs.rddl_instances import competition_instances
+
 
 @dataclass(frozen=True)
 class Benchmark:
@@ -42,7 +44,11 @@ ENVIRONMENTS = (
 
 
 def register_envs() -> None:
-    """Register every environment with Gymnasium, once however often it is called."""
+    """Register every environment, and the competitions' instances, with Gymnasium, once however often it is called."""
     for entry in ENVIRONMENTS:
         if entry.id not in gym.registry:
             gym.register(id=entry.id, entry_point=entry.entry_point, max_episode_steps=entry.max_episode_steps)
+    entry_point = "gymnasium_gsp.envs.rddl_instances:make_instance"
+    for name, arguments in competition_instances():
+        if name not in gym.registry:  # pyRDDLGym does not pass Gymnasium's checker
+            gym.register(id=name, entry_point=entry_point, kwargs=arguments, disable_env_checker=True)

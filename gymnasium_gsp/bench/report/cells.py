@@ -11,7 +11,7 @@ from scipy import stats
 
 from gymnasium_gsp.algorithms.registry import ALGORITHMS
 from gymnasium_gsp.bench.cell import Cell
-from gymnasium_gsp.bench.published import published_rewards
+from gymnasium_gsp.bench.published import competition, published_rewards
 from gymnasium_gsp.bench.report.judgement import above_optimum, difference, verdict
 from gymnasium_gsp.bench.summary import known_optimum, standard_error
 from gymnasium_gsp.envs import ENVIRONMENTS
@@ -89,6 +89,8 @@ def _budget_order(budget: int | str) -> tuple[Any, ...]:
 
 def _optimum_of(env: str, arguments: str) -> float | None:
     """The exact optimum of a registered environment; a module that only the store names is not imported."""
+    if env in competition() and not arguments:
+        return competition()[env].optimum
     if env not in gym.registry:
         return None
     try:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gymnasium_gsp.binding.rddl_instances import IPPC_DOMAINS
+from gymnasium_gsp.envs.rddl_instances import IPPC_DOMAINS
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact import backward_induction, enumerate_model, truncated_value
 from gymnasium_gsp.exact.elimination import can_eliminate, eliminated_values, has_wide_rows
@@ -198,7 +198,7 @@ def test_an_instance_that_does_not_parse_is_a_sentence(instance, monkeypatch):
 def test_a_missing_package_is_a_sentence(monkeypatch):
     import sys
 
-    from gymnasium_gsp.binding.rddl_instances import make_instance
+    from gymnasium_gsp.envs.rddl_instances import make_instance
 
     monkeypatch.setitem(sys.modules, "pyRDDLGym", None)
     with pytest.raises(RecipeError, match=r"RDDL needs pyRDDLGym, which is missing: pip install"):
