@@ -2,14 +2,11 @@
 
     python -m benchmarks.rddl                       every domain of both competitions, instances 1, 5 and 10
     python -m benchmarks.rddl --instances 1 --exact also the optimum, horizon 40, where the state space allows
-    python -m benchmarks.rddl --competition         the minimal policy of every instance, for the score of `gsp report`
 
 Prints a Markdown table.  A step is timed as the fastest of many short bursts, as other processes may be running.
-`--competition` writes the file that the package ships, and the optima of `--instances` into it, with `--exact`.
 """
 
 import argparse
-import csv
 import time
 import warnings
 from typing import Any
@@ -17,18 +14,15 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from gymnasium_gsp.abi import below
 from gymnasium_gsp.abi.memory import address
-from gymnasium_gsp.abi.signatures import TERMINATED, call_legal, call_step
-from gymnasium_gsp.bench.published import COMPETITION, competition
-from gymnasium_gsp.envs.rddl_instances import IPPC_DOMAINS, competition_instances, make_instance
+from gymnasium_gsp.abi.signatures import call_step
+from gymnasium_gsp.envs.rddl_instances import IPPC_DOMAINS, make_instance
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact import truncated_value
 from gymnasium_gsp.models.rddl.model import CompiledInstance, compile_instance
 
 HORIZON = 40
 BURST, BURSTS = 20_000, 12
-EPISODES = 10_000  # of the no-op policy and of the random one
 
 
 @njit
@@ -39,56 +33,6 @@ def steps(step, cells, first, actions, count, word, reward, params):
             cells[:] = first
         action = (number * 7919) % actions
         call_step(step, address(params, 0), address(cells, 0), action, address(word, 0), address(reward, 0))
-
-
-@njit
-def mean_return(step, legal, first, actions, preferred, episodes, params):
-    """Mean return of a policy that takes `preferred` where it is legal, and else any legal action, equally likely."""
-    cells, mask, word, reward, total = first.copy(), np.ones(actions), np.array([1], np.uint64), np.zeros(1), 0.0
-    for _ in range(episodes):
-        cells[:] = first
-        for _ in range(HORIZON):
-            count = call_legal(legal, address(params, 0), address(cells, 0), address(mask, 0)) if legal else actions
-            action = preferred
-            if action < 0 or mask[action] == 0.0:
-                left, action = below(word, count), 0
-                while mask[action] == 0.0 or left > 0:
-                    left -= int(mask[action] > 0.0)
-                    action += 1
-            status = call_step(
-                step, address(params, 0), address(cells, 0), action, address(word, 0), address(reward, 0)
-            )
-            total += reward[0]
-            if status == TERMINATED:
-                break
-    return total / episodes
-
-
-def minimal_return(compiled: CompiledInstance, first: np.ndarray) -> float:
-    """The better mean return of doing nothing and of acting at random, which is worth 0 in the competition's score."""
-    model = compiled.model
-    legal = 0 if model.legal_pointer is None else model.legal_pointer.address
-    idle = tuple(fluent.default for fluent in compiled.instance.actions)
-    policies = {-1, compiled.joint.values.index(idle) if idle in compiled.joint.values else -1}
-    step = model.step_pointer.address
-    return max(mean_return(step, legal, first, model.actions, policy, EPISODES, model.params) for policy in policies)
-
-
-def write_competition(instances: list[int]) -> None:
-    """Write the minimal policy of every instance, and the optimum of those that are numbered here; others stay."""
-    known = competition() if COMPETITION.exists() else {}
-    rows = []
-    for name, arguments in competition_instances():
-        env = make_instance(**arguments)
-        compiled = compile_instance(env)
-        first = compiled.instance.layout.pack(env.sampler.init_values)
-        best = known[name].optimum if name in known else None
-        if arguments["instance"] in instances:
-            best = optimum(compiled, first)
-        rows.append([name, f"{minimal_return(compiled, first):.6g}", "" if best is None else f"{best:.10g}"])
-        print(*rows[-1], flush=True)
-    with COMPETITION.open("w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([("env", "minimal", "optimum"), *rows])
 
 
 def compiled_seconds(compiled: CompiledInstance, first: np.ndarray) -> float:
@@ -117,12 +61,12 @@ def simulator_seconds(env: Any, compiled: CompiledInstance, seconds: float = 0.5
     return best
 
 
-def optimum(compiled: CompiledInstance, first: np.ndarray) -> float | None:
-    """The best expected return of HORIZON steps; None where it is too dear."""
+def optimum(compiled: CompiledInstance, first: np.ndarray) -> str:
+    """The best expected return of HORIZON steps, or why it is not known."""
     try:
-        return truncated_value(compiled.model, first, HORIZON, limit=1_000_000)
-    except RecipeError:
-        return None
+        return f"{truncated_value(compiled.model, first, HORIZON, limit=1_000_000):,.4f}"
+    except RecipeError as error:
+        return str(error).partition(" has ")[2].partition(":")[0] or str(error)
 
 
 def row(domain: str, number: int, exact: bool) -> str:
@@ -136,10 +80,7 @@ def row(domain: str, number: int, exact: bool) -> str:
     fluents, choices = len(compiled.instance.layout.fluents), len(compiled.instance.choices)
     cells = [domain, number, fluents, choices, f"{compiled.joint.combinations:,}", f"{compiled.model.actions:,}"]
     cells += [f"{spent:.2f}", f"{fast * 1e9:.0f}", f"{slow * 1e6:,.0f}", f"{slow / fast:,.0f}"]
-    if exact:
-        best = optimum(compiled, first)
-        cells.append("-" if best is None else f"{best:,.4f}")
-    return " | ".join(map(str, cells))
+    return " | ".join(map(str, [*cells, *([optimum(compiled, first)] if exact else [])]))
 
 
 def main() -> None:
@@ -148,12 +89,8 @@ def main() -> None:
     parser.add_argument("--domains", nargs="+", default=IPPC_DOMAINS, metavar="DOMAIN")
     parser.add_argument("--instances", nargs="+", type=int, default=[1, 5, 10], metavar="NUMBER")
     parser.add_argument("--exact", action="store_true", help="also compute the optimum where the state space allows")
-    parser.add_argument("--competition", action="store_true", help="write the figures of the competition's score")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    if options.competition:
-        write_competition(options.instances if options.exact else [])
-        return
     heads = ["domain", "instance", "fluents", "choices", "joint actions", "kept", "compile, s", "step, ns"]
     heads += ["pyRDDLGym, us", "times", *(["optimum"] if options.exact else [])]
     print(" | ".join(heads), "|".join(["---"] * len(heads)), sep="\n", flush=True)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 DATA = Path(__file__).with_name("data")
 COMPETITION = DATA / "competition.csv"
+OTHER_PLANNERS = DATA / "other_planners.csv"
 ROUNDING = 0.0005  # the published returns are given to three decimals
 
 
@@ -63,7 +64,7 @@ class OtherPlanner(NamedTuple):
 def other_planners() -> dict[str, list[OtherPlanner]]:
     """Figures of planners that are not in this package, by the environment's id."""
     found: dict[str, list[OtherPlanner]] = {}
-    with (DATA / "other_planners.csv").open(newline="") as file:
+    with OTHER_PLANNERS.open(newline="") as file:
         for row in csv.DictReader(file):
             error = float(row["standard_error"] or math.nan)
             figure = OtherPlanner(row["planner"], row["budget"], float(row["mean"]), error, row["source"])
@@ -85,7 +86,7 @@ class Instance(NamedTuple):
 
 @cache
 def competition() -> dict[str, Instance]:
-    """The instances of 2011 and 2014 by their ids, as `python -m benchmarks.rddl --competition` computes them."""
+    """The instances of 2011 and 2014 by their ids, as `python -m benchmarks.competition` computes them."""
     with COMPETITION.open(newline="") as file:
         rows = list(csv.DictReader(file))
     return {

@@ -1,4 +1,4 @@
-"""The score of the planning competitions: 0 for the minimal policy, 1 for the best planner of each instance."""
+"""The score of the planning competitions: 0 for the minimal policy of an instance, 1 for the best known return."""
 
 import pandas as pd
 
@@ -9,8 +9,8 @@ def competition_scores(cells: pd.DataFrame) -> pd.DataFrame:
     """The mean score of every planner at every budget over the competitions' instances, planners of others included.
 
     The score of a mean return in an instance is (mean - minimal) / (best - minimal), and 0 below the minimal policy,
-    which is the better of doing nothing and of acting at random.  Best is the largest mean that is known, of a cell or
-    of another planner.
+    which is the better of doing nothing and of acting at random.  Best is the exact optimum, or where that is unknown
+    the largest mean of a cell or of another planner.
 
     Args:
         cells: the value of `cells.measure`.
@@ -29,7 +29,8 @@ def competition_scores(cells: pd.DataFrame) -> pd.DataFrame:
     means = pd.concat([means, pd.DataFrame(others, columns=means.columns)], ignore_index=True)
     means = means.astype({"mean_return": float})
     minimal = means.env.map({env: instance.minimal for env, instance in known.items()}).astype(float)
+    optimum = means.env.map({env: instance.optimum for env, instance in known.items()}).astype(float)
     lead = (means.mean_return - minimal).clip(lower=0.0)
-    best = lead.groupby(means.env).transform("max")
+    best = (optimum - minimal).fillna(lead.groupby(means.env).transform("max"))
     scored = means.assign(score=(lead / best).where(best > 0.0, 0.0)).groupby(["planner", "budget"], sort=False).score
     return scored.agg(instances="size", score="mean").reset_index()
