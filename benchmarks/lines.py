@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parents[1] / "gymnasium_gsp"
 LIMIT = 9500
 LATER = (
     "binding/rddl.py",
-    "binding/rddl_instances.py",
+    "envs/rddl_instances.py",
     "exact/elimination.py",
     "exact/factored.py",
     "models/factors.py",

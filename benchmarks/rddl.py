@@ -16,7 +16,7 @@ from numba import njit
 
 from gymnasium_gsp.abi.memory import address
 from gymnasium_gsp.abi.signatures import call_step
-from gymnasium_gsp.binding.rddl_instances import IPPC_DOMAINS, make_instance
+from gymnasium_gsp.envs.rddl_instances import IPPC_DOMAINS, make_instance
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact import truncated_value
 from gymnasium_gsp.models.rddl.model import CompiledInstance, compile_instance

@@ -38,10 +38,10 @@ def package(tmp_path):
         place, _, code = block.removeprefix("# ").partition("\n")
         if place.endswith(".py"):
             (tmp_path / place).write_text(code, encoding="utf-8")
-        elif place.endswith(", in BENCHMARKS"):
-            listing = tmp_path / place.removesuffix(", in BENCHMARKS")
+        elif place.endswith(", in ENVIRONMENTS"):
+            listing = tmp_path / place.removesuffix(", in ENVIRONMENTS")
             text = listing.read_text(encoding="utf-8")
-            listing.write_text(text.replace("BENCHMARKS = (\n", f"BENCHMARKS = (\n{code}"), encoding="utf-8")
+            listing.write_text(text.replace("ENVIRONMENTS = (\n", f"ENVIRONMENTS = (\n{code}"), encoding="utf-8")
     return tmp_path
 
 

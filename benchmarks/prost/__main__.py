@@ -25,7 +25,7 @@ from benchmarks.prost.players import PLAYERS, Limit, Player, Prost
 from benchmarks.prost.rows import MINIMAL, OPTIMUM, Instance, Rows
 from benchmarks.prost.score import scale_of, score
 from benchmarks.prost.table import tables
-from gymnasium_gsp.binding.rddl_instances import IPPC_DOMAINS, make_instance
+from gymnasium_gsp.envs.rddl_instances import IPPC_DOMAINS, make_instance
 from gymnasium_gsp.errors import RecipeError
 
 RESULTS = Path(__file__).with_name("rows.jsonl")

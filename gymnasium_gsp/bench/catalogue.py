@@ -7,7 +7,7 @@ import gymnasium as gym
 from gymnasium.envs.registration import load_env_creator
 
 from gymnasium_gsp.algorithms.registry import ALGORITHMS, Algorithm, ingredients_of, make_recipe
-from gymnasium_gsp.envs import BENCHMARKS, Benchmark
+from gymnasium_gsp.envs import ENVIRONMENTS, Benchmark
 from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.exact import shipped_optima
 
@@ -20,12 +20,12 @@ def catalogue(name: str | None = None) -> dict[str, list[dict[str, Any]]]:
     Raises:
         RecipeError: if nothing has this name; names the nearest.
     """
-    names = [*(benchmark.name for benchmark in BENCHMARKS), *ALGORITHMS]
+    names = [*(entry.name for entry in ENVIRONMENTS), *ALGORITHMS]
     short = None if name is None else name.removeprefix("GSP/").removesuffix("-v0")
     if short is not None and short not in names:
         raise RecipeError(unknown_name("environment or algorithm", name, names))
     return {
-        "environments": [_environment(benchmark) for benchmark in BENCHMARKS if short in (None, benchmark.name)],
+        "environments": [_environment(entry) for entry in ENVIRONMENTS if short in (None, entry.name)],
         "algorithms": [_algorithm(algorithm) for algorithm in ALGORITHMS.values() if short in (None, algorithm.name)],
     }
 

@@ -19,7 +19,7 @@ from gymnasium_gsp.agents.seeding import check_seed
 from gymnasium_gsp.agents.values import parse_value
 from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM, make_recipe
 from gymnasium_gsp.bench.texts import LARGEST, arguments_of, arguments_text, budget_text, options_of, options_text
-from gymnasium_gsp.envs import BENCHMARKS
+from gymnasium_gsp.envs import ENVIRONMENTS
 from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.search.budget import Budget, as_budget
 
@@ -89,7 +89,7 @@ def registered_id(env: Any) -> str:
     module, _, name = str(env).rpartition(":")
     if module:
         import_modules([module])
-    return {benchmark.name: benchmark.id for benchmark in BENCHMARKS}.get(name, name)
+    return {entry.name: entry.id for entry in ENVIRONMENTS}.get(name, name)
 
 
 def _algorithm_text(given: Any) -> Any:
@@ -153,6 +153,8 @@ class Cell(Checked):
             return gym.make(self.env, **arguments)
         except gym.error.Error as error:
             raise RecipeError(f"{error} {_advice(self.env, error)}".strip()) from error
+        except RecipeError as error:
+            raise RecipeError(f"{self.env} cannot be made: {error}") from error
         except Exception as error:
             unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
             if unknown is not None and unknown[1] in arguments:
@@ -188,7 +190,7 @@ def _advice(env: str, error: gym.error.Error) -> str:
     if f"GSP/{env}" in gym.registry:
         return f"Did you mean GSP/{env}?"
     if isinstance(error, gym.error.UnregisteredEnv):
-        return f"The benchmarks are {', '.join(benchmark.id for benchmark in BENCHMARKS)}."
+        return f"The environments are {', '.join(entry.id for entry in ENVIRONMENTS)}."
     return ""
 
 

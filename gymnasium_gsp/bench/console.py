@@ -83,7 +83,8 @@ def print_summary(summary: Mapping[str, Any]) -> None:
     rows = _rows()
     rows.add_column(justify="right", style="bold")
     rows.add_column(style="dim")
-    rows.add_row("mean return", f"{mean:.4f}", "undiscounted")
+    discount = summary["discount"]
+    rows.add_row("mean return", f"{mean:.4f}", "undiscounted" if discount == 1.0 else f"discounted by {discount:g}")
     rows.add_row("standard error", "-" if error is None else f"{error:.4f}", f"episodes: {summary['episodes']}")
     if optimum is None:
         rows.add_row("exact optimum", "-", "not known for this environment")

@@ -15,7 +15,7 @@ from gymnasium_gsp.bench.cell import Cell, env_id, import_modules, recipe_text
 from gymnasium_gsp.bench.executors import start_workers
 from gymnasium_gsp.bench.provenance import machine, versions
 from gymnasium_gsp.errors import check_count
-from gymnasium_gsp.exact import episode_optimum
+from gymnasium_gsp.exact import episode_optimum, return_discount
 from gymnasium_gsp.search.budget import SearchResult
 
 _AHEAD = 8  # episodes submitted for each process, so that none waits for one that takes long
@@ -28,7 +28,7 @@ class Episode:
 
     Attributes:
         index: its number in the cell, from 0.
-        total_reward: the undiscounted return.
+        total_reward: the return, discounted where the environment says so (`exact.return_discount`).
         decisions: how many actions were chosen.
         simulations, model_steps, nodes: spent by the searches; nodes are those added.
         seconds: wall-clock time of planning, without that of the environment.
@@ -68,7 +68,7 @@ def warm_up(cell: Cell) -> None:
 
 def play_episode(cell: Cell, index: int) -> Episode:
     """Play one episode, in an environment and with an agent of its own, so that no episode depends on another."""
-    total_reward, done = 0.0, False
+    total_reward, weight, done = 0.0, 1.0, False
     results: list[SearchResult] = []
     with closing(cell.make_env()) as env:
         env_seed, agent_seed = episode_seeds(cell.seed, env_id(env), index)
@@ -81,7 +81,8 @@ def play_episode(cell: Cell, index: int) -> Episode:
             assert agent.result is not None
             results.append(agent.result)
             observation, reward, terminated, truncated, info = env.step(action)
-            total_reward += float(reward)
+            total_reward += weight * float(reward)
+            weight *= return_discount(env)
             done = terminated or truncated
     return Episode(
         index=index,

@@ -1,4 +1,4 @@
-"""Grids: environments x algorithms x budgets x episodes, from flags or a TOML file, the paper's among them.
+"""Grids: environments x algorithms x budgets x episodes, from flags, a TOML file, or a file of the package's own.
 
 ```toml
 import = ["my_algorithms"]      # modules that register what is your own
@@ -20,10 +20,12 @@ What is to be played otherwise with one of the algorithms is a grid of its own.
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+import gymnasium as gym
 from pydantic import BeforeValidator, Field, ValidationInfo
 
 from gymnasium_gsp.bench.cell import (
@@ -40,8 +42,8 @@ from gymnasium_gsp.bench.cell import (
 from gymnasium_gsp.bench.texts import budget_text, split_values
 from gymnasium_gsp.errors import RecipeError, unknown_name
 
-PAPER = "paper"
 _DATA = Path(__file__).with_name("data")
+_QUICK = "-quick"
 _BUDGETS = (16, 32, 64, 128, 256, 512, 1024, 2048)  # the paper's
 
 
@@ -67,6 +69,17 @@ def _names(given: Any, info: ValidationInfo) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for text in texts for name in split_values(text)))
 
 
+def _environments(given: Any, info: ValidationInfo) -> tuple[str, ...]:
+    """Names of environments; one with a `*` stands for every registered id that it matches."""
+    found: dict[str, None] = {}
+    for name in _names(given, info):
+        ids = [known for known in gym.registry if fnmatchcase(known, name)] if "*" in name else [name]
+        if not ids:
+            raise RecipeError(f"no registered environment matches {name!r}; 'IPPC/SysAdmin_MDP_ippc2011-*' matches ten")
+        found |= dict.fromkeys(ids)
+    return tuple(found)
+
+
 def _budgets(given: Any) -> tuple[int | str, ...]:
     """Budgets in their canonical texts from a list of them, or a text with commas between them; each once."""
     texts = split_values(given) if isinstance(given, str) else given
@@ -83,7 +96,7 @@ class Grid(Checked):
     """Environments x algorithms x budgets x episodes.
 
     Attributes:
-        envs: ids for `gymnasium.make`, `module:Id` included, or short names of benchmarks.
+        envs: ids for `gymnasium.make`, `module:Id` included, short names of benchmarks, or patterns with a `*`.
         algorithms: registered algorithms, or recipes as text.
         budgets: numbers of simulations per decision, or other budgets as text.
         episodes: how many are played of each cell.
@@ -93,7 +106,7 @@ class Grid(Checked):
         env_options: arguments of every environment, as `Cell.env_options`.
     """
 
-    envs: Names
+    envs: Annotated[tuple[str, ...], BeforeValidator(_environments)]
     algorithms: Names
     budgets: Annotated[tuple[int | str, ...], BeforeValidator(_budgets)] = _BUDGETS
     episodes: int = Field(200, ge=1, le=10**7)
@@ -121,21 +134,29 @@ class GridFile(Checked):
     grid: list[Grid] = Field(min_length=1)
 
 
+def benchmark_names(ending: str = "") -> list[str]:
+    """The grids that the package has files of, or those of them that have a shorter one under the ending "-quick"."""
+    names = sorted(path.stem for path in _DATA.glob("*.toml"))
+    return [name for name in names if not name.endswith(_QUICK) and f"{name}{ending}" in names]
+
+
 def grids_of(what: str | None, flags: Mapping[str, Any], quick: bool = False) -> GridFile:
     """The grids that were asked for.
 
     Args:
-        what: "paper", a TOML file, or None for the flags alone.
+        what: a name of `benchmark_names`, a TOML file, or None for the flags alone.
         flags: fields of a grid, which change all grids of a file; `algorithms` leaves out the others.  Empty ones were
             not given.
-        quick: the paper's protocol in minutes.
+        quick: the same in minutes.
 
     Raises:
         RecipeError: for whatever makes no sense, with what is allowed.
     """
     given = {name: value for name, value in flags.items() if value not in (None, [])}
-    if quick and what != PAPER:
-        raise RecipeError("--quick belongs to `gsp bench paper`; give --budgets and --episodes instead")
+    if quick and what not in (shorter := benchmark_names(_QUICK)):
+        raise RecipeError(
+            f"--quick belongs to gsp bench {' and '.join(shorter)}; give --budgets and --episodes instead"
+        )
     if what is None:
         if "envs" not in given or "algorithms" not in given:
             raise RecipeError(
@@ -143,9 +164,10 @@ def grids_of(what: str | None, flags: Mapping[str, Any], quick: bool = False) ->
                 "uct,gs-power-uct"
             )
         return GridFile(grid=[Grid(**given)])
-    if what != PAPER and not what.endswith(".toml") and not Path(what).exists():
-        raise RecipeError(unknown_name("benchmark", what, [PAPER, "GRID.toml"]))
-    file = read_grids(_DATA / f"{PAPER}{'-quick' * quick}.toml" if what == PAPER else Path(what))
+    own = benchmark_names()
+    if what not in own and not what.endswith(".toml") and not Path(what).exists():
+        raise RecipeError(unknown_name("benchmark", what, [*own, "GRID.toml"]))
+    file = read_grids(_DATA / f"{what}{_QUICK * quick}.toml" if what in own else Path(what))
     known = dict.fromkeys(algorithm for grid in file.grid for algorithm in grid.algorithms)
     algorithms = split_values(",".join(given.pop("algorithms", known)))
     for algorithm in algorithms:

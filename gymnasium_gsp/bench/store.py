@@ -78,7 +78,7 @@ class Store:
             return self._connection.total_changes - before
 
     def returns(self, cell: Cell) -> dict[int, float]:
-        """The undiscounted returns of a cell's episodes, by their index."""
+        """The returns of a cell's episodes, by their index."""
         found = self._select('"index", total_reward', cell)
         return {index: np.nan if value is None else value for index, value in found}
 

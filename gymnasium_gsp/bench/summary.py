@@ -9,9 +9,10 @@ import numpy as np
 from gymnasium_gsp.agents.agent import Agent
 from gymnasium_gsp.bench.cell import Cell, env_id, recipe_text
 from gymnasium_gsp.bench.episode import Episode
+from gymnasium_gsp.bench.published import competition
 from gymnasium_gsp.bench.texts import limits_of
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.exact import optimum
+from gymnasium_gsp.exact import optimum, return_discount
 
 
 def summarise(cell: Cell, agent: Agent, env: gym.Env[Any, Any], episodes: Sequence[Episode]) -> dict[str, Any]:
@@ -26,7 +27,8 @@ def summarise(cell: Cell, agent: Agent, env: gym.Env[Any, Any], episodes: Sequen
     Returns:
         `env, agent, preset, budget, episodes, seed`: what was run; `agent` is "recipe" for a recipe, `budget` a number
         of simulations, or the limits by name.
-        `mean_return, standard_error`: of the undiscounted return of an episode; no error for a single one.
+        `discount`: of the return.
+        `mean_return, standard_error`: of the return of an episode; no error for a single one.
         `optimum`: exact optimum of the environment, or its mean over the layouts played; None where it is not known.
         `optimum_of_all_layouts`: its mean over all layouts that a reset can draw; None where it draws none.
         `decisions, simulations, model_steps`: totals.
@@ -45,6 +47,7 @@ def summarise(cell: Cell, agent: Agent, env: gym.Env[Any, Any], episodes: Sequen
         "budget": limits_of(agent.budget),
         "episodes": len(episodes),
         "seed": cell.seed,
+        "discount": return_discount(env),
         "mean_return": float(returns.mean()),
         "standard_error": standard_error(returns),
         "optimum": float(np.mean(layouts)) if layouts else known_optimum(env),
@@ -57,6 +60,10 @@ def summarise(cell: Cell, agent: Agent, env: gym.Env[Any, Any], episodes: Sequen
 
 def known_optimum(env: gym.Env[Any, Any]) -> float | None:
     """The exact optimum of an environment; None where it is not known."""
+    instance = competition().get(env_id(env))
+    if instance is not None:
+        assert env.spec is not None
+        return instance.optimum if env.spec.kwargs == gym.spec(env.spec.id).kwargs else None
     try:
         return optimum(env)
     except RecipeError:

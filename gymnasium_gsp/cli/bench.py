@@ -15,7 +15,10 @@ Names = Annotated[list[str] | None, typer.Option(metavar="NAME,...", help="As `g
 @app.command()
 def bench(
     what: Annotated[
-        str | None, typer.Argument(metavar="[paper|GRID.toml]", help="The paper's protocol, or a file of grids.")
+        str | None,
+        typer.Argument(
+            metavar="[paper|ippc|sailing|GRID.toml]", help="A benchmark of the package, or a file of grids."
+        ),
     ] = None,
     store: front.StoreFile = Path("results.sqlite"),
     envs: Names = None,
@@ -28,7 +31,9 @@ def bench(
     preset: front.Preset = None,
     options: front.AlgorithmSettings = None,
     env_options: front.EnvironmentSettings = None,
-    quick: Annotated[bool, typer.Option("--quick", help="With paper: few budgets and episodes, minutes.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="With paper or ippc: few budgets and episodes, minutes.")
+    ] = False,
     modules: front.Modules = None,
     jobs: front.Jobs = None,
     dask: Annotated[
@@ -37,7 +42,7 @@ def bench(
 ) -> None:
     """Play a grid of environments, algorithms and budgets into a store; what is there already is not played again.
 
-    With `paper` or a file, the other options change the grids that stand there.
+    With a benchmark or a file, the other options change the grids that stand there.
     """
     from gymnasium_gsp.bench.benchmark import Benchmark, check_origins, compile_all, missing
     from gymnasium_gsp.bench.cell import import_modules

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import gymnasium as gym
 
+from gymnasium_gsp.envs.rddl_instances import competition_instances
+
 
 @dataclass(frozen=True)
 class Benchmark:
@@ -32,12 +34,21 @@ BENCHMARKS = (
     Benchmark("SysAdminRing", "gymnasium_gsp.envs.sysadmin_ring:SysAdminRingEnv", 50),
     Benchmark("FourRooms", "gymnasium_gsp.envs.four_rooms:FourRoomsEnv", 50),
 )
+"""The five benchmarks of the GS-Power-UCT paper, which presets and golden values are for."""
+
+ENVIRONMENTS = (
+    *BENCHMARKS,
+    Benchmark("Sailing", "gymnasium_gsp.envs.sailing:SailingEnv", 100),
+)
+"""Every environment of the package."""
 
 
 def register_envs() -> None:
-    """Register every benchmark with Gymnasium, once however often it is called."""
-    for benchmark in BENCHMARKS:
-        if benchmark.id not in gym.registry:
-            gym.register(
-                id=benchmark.id, entry_point=benchmark.entry_point, max_episode_steps=benchmark.max_episode_steps
-            )
+    """Register every environment, and the competitions' instances, with Gymnasium, once however often it is called."""
+    for entry in ENVIRONMENTS:
+        if entry.id not in gym.registry:
+            gym.register(id=entry.id, entry_point=entry.entry_point, max_episode_steps=entry.max_episode_steps)
+    entry_point = "gymnasium_gsp.envs.rddl_instances:make_instance"
+    for name, arguments in competition_instances():
+        if name not in gym.registry:  # pyRDDLGym does not pass Gymnasium's checker
+            gym.register(id=name, entry_point=entry_point, kwargs=arguments, disable_env_checker=True)

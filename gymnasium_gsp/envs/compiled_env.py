@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from gymnasium_gsp.abi.compilation import compiled_pointer
 from gymnasium_gsp.abi.pointers import Pointer, ctypes_type
-from gymnasium_gsp.abi.signatures import STEP, TERMINATED
+from gymnasium_gsp.abi.signatures import LEGAL, STEP, TERMINATED
 from gymnasium_gsp.errors import check_count
 from gymnasium_gsp.models.compiled import CompiledModel
+from gymnasium_gsp.models.legal import legal_actions
 from gymnasium_gsp.models.model import Transition
 
 ObsT = TypeVar("ObsT")
@@ -49,7 +50,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
     A subclass sets `rules`, `draws` (values that one step takes from the random stream, for every state and
     action), `observation_space`, `actions` and `reward_bounds` (smallest and largest reward of one step), and
     implements `_start`, `_params`, `_is_state`, `observe`, `transitions` and `_draw_text`; an episode that can end also
-    `is_terminal`, a layout that is drawn at reset `_layout` and `_set_layout`.
+    `is_terminal`, a layout that is drawn at reset `_layout` and `_set_layout`, states that lack actions `legal`.
     The horizon truncates; it is never a terminal state.
 
     Args:
@@ -59,6 +60,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 4}  # type: ignore[misc]
     rules: ClassVar[Callable]
+    legal: ClassVar[Callable | None] = None  # the legal actions of a state (signature LEGAL); every action if None
     width: ClassVar[int] = 1
     key_size: ClassVar[int] = 1
     clock: ClassVar[int | None] = None
@@ -68,6 +70,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
     actions: int
     horizon: int
     reward_bounds: tuple[float, float] = (0.0, 1.0)
+    discount: float = 1.0  # of the return that an episode is judged by; rewards are never discounted
 
     def __init__(self, render_mode: str | None, horizon: int) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
@@ -144,6 +147,12 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         """The present state as text."""
         raise NotImplementedError
 
+    def _info(self) -> dict[str, Any]:
+        """What comes with an observation: "action_mask", (actions,) int8, where states lack actions."""
+        if self.legal is None:
+            return {}
+        return {"action_mask": legal_actions(self.compiled_model(), self._cells.tolist()).astype(np.int8)}
+
     # Gymnasium's interface.
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, dict[str, Any]]:
@@ -156,7 +165,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         if options:
             raise ValueError(f"{type(self).__name__} has no reset options, but was given {sorted(options)}")
         self._set_cells(self._start(), elapsed=0, terminated=False)
-        return self.observe(self._cells.tolist()), {}
+        return self.observe(self._cells.tolist()), self._info()
 
     def step(self, action: SupportsInt) -> tuple[ObsT, float, bool, bool, dict[str, Any]]:
         """Play one action (anything that `operator.index` takes).
@@ -177,7 +186,8 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         status, reward = (self._call or self._bind())(index)
         self._elapsed += 1
         self._terminated = status == TERMINATED
-        return self.observe(self._cells.tolist()), reward, self._terminated, self._elapsed >= self.horizon, {}
+        truncated = self._elapsed >= self.horizon
+        return self.observe(self._cells.tolist()), reward, self._terminated, truncated, self._info()
 
     def render(self) -> str | None:
         """The present state as text, if the render mode is "ansi".
@@ -244,7 +254,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         """The model of the present layout, for a search; the same object while the layout stays."""
         if self._model is None:
             # A copy, so that this model keeps its law when a later reset draws another layout.
-            frozen = copy.copy(self)
+            frozen, legal = copy.copy(self), type(self).legal
             self._model = CompiledModel(
                 step=Pointer(compiled_pointer(type(self).rules, STEP).address),
                 actions=self.actions,
@@ -253,6 +263,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
                 clock=self.clock,
                 params=self._params(),
                 reward_bounds=self.reward_bounds,
+                legal=None if legal is None else Pointer(compiled_pointer(legal, LEGAL).address),
                 terminal=lambda cells: frozen.is_terminal(cells.tolist()),
                 law=frozen.transitions,
                 name=type(self).__name__.removesuffix("Env"),

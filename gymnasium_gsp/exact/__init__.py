@@ -8,7 +8,7 @@ from gymnasium_gsp.exact.dynamic_programming import (
     value_iteration,
 )
 from gymnasium_gsp.exact.four_rooms import four_rooms_average, goal_values
-from gymnasium_gsp.exact.optima import compute_optimum, episode_optimum, optimum, shipped_optima
+from gymnasium_gsp.exact.optima import compute_optimum, episode_optimum, optimum, return_discount, shipped_optima
 from gymnasium_gsp.exact.state_space import StateSpace, enumerate_model
 from gymnasium_gsp.exact.sysadmin import sysadmin_values
 
@@ -23,6 +23,7 @@ __all__ = [
     "four_rooms_average",
     "goal_values",
     "optimum",
+    "return_discount",
     "shipped_optima",
     "sysadmin_values",
     "truncated_value",

@@ -22,15 +22,16 @@ DATA = Path(__file__).with_name("optima.json")
 
 @cache
 def shipped_optima() -> dict[str, float]:
-    """Optimal undiscounted return of each default benchmark environment, by its id."""
+    """Optimal return of each environment of the package with its default arguments, by its id."""
     return dict(json.loads(DATA.read_text())["optima"])
 
 
 def optimum(env: Env, limit: int = LIMIT) -> float:
-    """The undiscounted optimum of an environment: the best expected return of an episode, from its reset on.
+    """The optimum of an environment: the best expected return of an episode, from its reset on.
 
-    Where a reset draws a layout, this is the mean over all layouts.  Time limits are kept; other wrappers are not
-    looked at.  What `gym.make` makes of a benchmark's id alone is looked up, everything else is computed.
+    The return is discounted where the environment says so (`return_discount`), else a plain sum.  Where a reset draws a
+    layout, this is the mean over all layouts.  Time limits are kept; other wrappers are not looked at.  What `gym.make`
+    makes of a benchmark's id alone is looked up, everything else is computed.
 
     Args:
         env: an environment that offers `compiled_model()`, as the benchmarks do.
@@ -84,7 +85,13 @@ def episode_optimum(env: Env, limit: int = LIMIT) -> float:
         table = [neighbours[i : i + 4] for i in range(0, len(neighbours), 4)]
         place, elapsed = state.cells
         return float(goal_values(table, [int(goal)], slip, int(horizon), elapsed + left, elapsed)[place, 0])
-    return truncated_value(model, state.cells, left, limit=limit)
+    return truncated_value(model, state.cells, left, return_discount(env), limit=limit)
+
+
+def return_discount(env: Env) -> float:
+    """The discount of the return that an episode is judged by: a benchmark's `discount`, 1 for other environments."""
+    core = env.unwrapped
+    return float(getattr(core, "discount", 1.0)) if hasattr(core, "compiled_model") else 1.0
 
 
 def _core(env: Env) -> Any:

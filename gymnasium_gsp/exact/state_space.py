@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gymnasium_gsp.abi.pointers import ctypes_type
-from gymnasium_gsp.abi.signatures import LEGAL
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact.factored import Enumerated, enumerate_factors
+from gymnasium_gsp.models.legal import legal_actions
 from gymnasium_gsp.models.model import Cells, Model, Transition
 
 _ELSEWHERE = "(rings of machines and four rooms have oracles of their own, see gymnasium_gsp.exact)"
@@ -160,7 +159,7 @@ def _enumerate(model: Model, start: Cells, horizon: float, limit: int) -> Enumer
     for number, cells in enumerate(states):  # which grow meanwhile
         if distance[number] >= horizon:
             break
-        legal.append(legal_actions(model, cells))
+        legal.append(legal_actions(model, cells).tolist())
         reward.append([0.0] * model.actions)
         for action in np.flatnonzero(legal[-1]).tolist():
             for probability, after, gain, terminated in _law(model, cells, action):
@@ -221,21 +220,3 @@ def _law(model: Model, cells: Cells, action: int) -> Sequence[Transition]:
 def has_ended(model: Model, cells: Sequence[int]) -> bool:
     """Return whether the model says that the process has ended in a state."""
     return model.terminal is not None and bool(model.terminal(model.cells(cells)))
-
-
-def legal_actions(model: Model, cells: Sequence[int]) -> list[bool]:
-    """Flag the legal actions of a state.
-
-    Raises:
-        RecipeError: if it has none.
-    """
-    if model.legal_pointer is None:
-        return [True] * model.actions
-    function = ctypes_type(LEGAL)(model.legal_pointer.address)
-    state, mask = np.array(cells, np.int64), np.zeros(model.actions)
-    count = function(model.params.ctypes.data, state.ctypes.data, mask.ctypes.data)
-    if count < 1 or not mask.any():
-        raise RecipeError(
-            f"{model.name}: state {tuple(cells)} has no legal action, and the process has not ended there"
-        )
-    return (mask > 0.0).tolist()

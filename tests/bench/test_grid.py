@@ -76,6 +76,27 @@ def test_flags_change_the_papers_protocol():
     assert {(run.cell.algorithm, run.cell.preset) for run in without} == {("uct", "")}
 
 
+def test_patterns_stand_for_registered_environments():
+    grid = Grid(envs=["IPPC/SysAdmin_MDP_ippc2011-*,FrozenLake"], algorithms="uct", budgets=4)
+    assert grid.envs == (*(f"IPPC/SysAdmin_MDP_ippc2011-{number}" for number in range(1, 11)), "FrozenLake")
+    refused("no registered environment matches 'IPPC/SysAdmn", None, envs=["IPPC/SysAdmn*"], algorithms=["uct"])
+
+
+def test_the_competitions():
+    """The protocol is that of 30 episodes of every instance; the quick one plays the first of each domain."""
+    (grid,) = grids_of("ippc", {}).grid
+    assert (len(grid.envs), grid.episodes, grid.budgets) == (160, 30, ("Budget(seconds=0.06)",))
+    (quick,) = grids_of("ippc", {}, quick=True).grid
+    assert len(quick.envs) == 16
+    assert all(env.startswith("IPPC/") and env.endswith("-1") for env in quick.envs)
+
+
+def test_the_curve_of_sailing():
+    runs = played("sailing", {"episodes": 3})
+    assert {(run.cell.env, run.cell.options, run.episodes) for run in runs} == {("GSP/Sailing-v0", "discount=0.95", 3)}
+    assert {run.cell.budget for run in runs} == {10, 100, 1000}
+
+
 def test_flags_alone():
     flags = {
         "envs": ["FrozenLake"],
@@ -166,6 +187,7 @@ def test_misspelt_words_get_the_nearest(tmp_path):
 def test_other_bad_input_says_what_to_do(tmp_path):
     refused("say what to play")
     refused("say what to play", None, algorithms=["uct"])
+    refused("--quick belongs to gsp bench ippc and paper;", "sailing", True)
     refused("--quick belongs to", None, True, envs=["FrozenLake"], algorithms=["uct"])
     refused("unknown algorithm of paper 'olop'.*Allowed: gbop, ", "paper", algorithms=["olop"])
     refused("episodes: input should be greater than or equal to 1, not 0", "paper", episodes=0)

@@ -46,7 +46,7 @@ def sysadmin():
     """pyRDDLGym's environment of SysAdmin 1."""
     pytest.importorskip("pyRDDLGym", reason="pyRDDLGym is absent")
     pytest.importorskip("rddlrepository", reason="rddlrepository is absent")
-    from gymnasium_gsp.binding.rddl_instances import make_instance
+    from gymnasium_gsp.envs.rddl_instances import make_instance
 
     return make_instance(SYSADMIN, 1)
 
@@ -197,7 +197,7 @@ def test_budgets_are_seconds_or_trials():
 def test_the_random_policy_has_its_exact_value(sysadmin, domain):
     """10,000 episodes; false alarm 1e-6.  The second domain masks actions."""
     from benchmarks.prost.ends import minimal_policy
-    from gymnasium_gsp.binding.rddl_instances import make_instance
+    from gymnasium_gsp.envs.rddl_instances import make_instance
     from gymnasium_gsp.models.rddl.model import compile_instance
 
     env = make_instance(domain, 1)
@@ -212,7 +212,7 @@ def test_the_random_policy_has_its_exact_value(sysadmin, domain):
 
 def test_the_idle_policy_is_the_minimal_one_where_it_is_better(sysadmin):
     from benchmarks.prost.ends import minimal_policy
-    from gymnasium_gsp.binding.rddl_instances import make_instance
+    from gymnasium_gsp.envs.rddl_instances import make_instance
 
     assert minimal_policy(make_instance("AcademicAdvising_MDP_ippc2014", 1)) == ("idle", -200.0, 0.0)
 

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 from gymnasium_gsp import ALGORITHMS, __version__, make_recipe
 from gymnasium_gsp.bench.console import distance_in_words
 from gymnasium_gsp.cli.commands import app
-from gymnasium_gsp.envs import BENCHMARKS
+from gymnasium_gsp.envs import BENCHMARKS, ENVIRONMENTS
 from gymnasium_gsp.envs.frozen_lake import FrozenLakeEnv
 from gymnasium_gsp.exact import shipped_optima
 
@@ -19,6 +19,7 @@ KEYS = [
     "budget",
     "episodes",
     "seed",
+    "discount",
     "mean_return",
     "standard_error",
     "optimum",
@@ -223,7 +224,7 @@ def test_the_distance_from_the_optimum_is_said_in_words(mean, error, words):
 def test_list_shows_everything_in_the_registries():
     answer = gsp("list")
     assert answer.exit_code == 0
-    for benchmark in BENCHMARKS:
+    for benchmark in ENVIRONMENTS:
         assert benchmark.id in answer.stdout
         assert f"{shipped_optima()[benchmark.id]:.7g}" in answer.stdout
     for algorithm in ALGORITHMS.values():

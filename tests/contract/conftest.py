@@ -15,7 +15,7 @@ from kinds import averages
 import gymnasium_gsp as gsp
 from gymnasium_gsp.abi import signatures as abi
 from gymnasium_gsp.abi.pointers import ctypes_type
-from gymnasium_gsp.envs import BENCHMARKS
+from gymnasium_gsp.envs import ENVIRONMENTS
 from gymnasium_gsp.envs.compiled_env import EnvState
 
 SETTINGS = [(name, preset) for name, found in gsp.ALGORITHMS.items() for preset in (None, *found.presets)]
@@ -48,7 +48,7 @@ def trial_settings(request):
     return request.param
 
 
-@pytest.fixture(params=BENCHMARKS, ids=lambda entry: entry.name)
+@pytest.fixture(params=ENVIRONMENTS, ids=lambda entry: entry.name)
 def entry(request):
     """One line of the environments' registry."""
     return request.param

@@ -3,10 +3,10 @@
 import gymnasium as gym
 import pytest
 
-from gymnasium_gsp.envs import BENCHMARKS
+from gymnasium_gsp.envs import ENVIRONMENTS
 
 
-@pytest.fixture(params=BENCHMARKS, ids=lambda entry: entry.name)
+@pytest.fixture(params=ENVIRONMENTS, ids=lambda entry: entry.name)
 def entry(request):
     """One line of the registry."""
     return request.param

@@ -4,9 +4,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from gymnasium_gsp.envs import BENCHMARKS
+from gymnasium_gsp.envs import ENVIRONMENTS
 
-NAMES = [entry.name for entry in BENCHMARKS]
+NAMES = [entry.name for entry in ENVIRONMENTS]
 
 SENSELESS = [
     *[
@@ -50,6 +50,19 @@ SENSELESS = [
     ("SysAdminRing", {"machines": 0}, "machines.*between 1 and 62, not 0"),
     ("SysAdminRing", {"machines": 63}, "machines.*between 1 and 62, not 63"),
     ("SysAdminRing", {"machines": 4.0}, "machines must be a whole number between 1 and 62, not 4.0"),
+    ("Sailing", {"size": 1}, "size must be a whole number between 2 and 1000, not 1"),
+    ("Sailing", {"size": 1001}, "size.*1000, not 1001"),
+    ("Sailing", {"size": "9"}, "size.*not '9'"),
+    ("Sailing", {"start": 0}, r"start must be \[x, y, wind\], not 0"),
+    ("Sailing", {"start": [0, 0]}, r"start must be \[x, y, wind\]"),
+    ("Sailing", {"start": [100, 0, 0]}, "x of start.*between 0 and 99, not 100"),
+    ("Sailing", {"start": [0, -1, 0]}, "y of start.*between 0 and 99, not -1"),
+    ("Sailing", {"start": [0, 0, 8]}, "wind of start.*between 0 and 7, not 8"),
+    ("Sailing", {"start": [99, 99, 0]}, r"start must not be the goal \[99, 99\]"),
+    *[
+        ("Sailing", {"discount": value}, f"discount must be a number above 0.*not {value!r}")
+        for value in (0, 1.1, "1", True)
+    ],
     ("FourRooms", {"room_size": 0}, "room_size.*between 1 and 100, not 0"),
     ("FourRooms", {"room_size": 101}, "room_size.*not 101"),
     ("FourRooms", {"room_size": "5"}, "room_size must be a whole number between 1 and 100, not '5'"),

@@ -17,7 +17,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv
 
 import gymnasium_gsp
-from gymnasium_gsp.envs import BENCHMARKS, register_envs
+from gymnasium_gsp.envs import ENVIRONMENTS, register_envs
 from gymnasium_gsp.envs.compiled_env import EnvState
 
 OTHER_ARGUMENTS = {
@@ -26,6 +26,7 @@ OTHER_ARGUMENTS = {
     "FactoredRiverSwim": {"length": 5, "chains": 2, "horizon": 9},
     "SysAdminRing": {"machines": 4, "horizon": 9},
     "FourRooms": {"room_size": 2, "slip": 0.1, "horizon": 9},
+    "Sailing": {"size": 4, "start": [1, 0, 3], "discount": 0.9, "horizon": 9},
 }
 
 FRESH_PROCESS = """
@@ -84,7 +85,7 @@ def test_registered_limit_is_the_horizon(entry):
 
 
 def test_ids_are_found_in_a_fresh_process():
-    run_python(FRESH_PROCESS, *[entry.id for entry in BENCHMARKS])
+    run_python(FRESH_PROCESS, *[entry.id for entry in ENVIRONMENTS])
 
 
 def test_import_is_light():
@@ -212,7 +213,7 @@ def test_nothing_returned_is_shared(env):
         info["spoilt"] = True
         assert env.clone_state() == before
         observation, _, _, _, info = env.step(0)
-        assert info == {}
+        assert info.keys() == ({"action_mask"} if env.legal else set())
         assert observation in env.observation_space
     assert len({id(info) for info in infos}) == 3
     assert isinstance(observation, int) or len({id(observation) for observation in observations}) == 3
@@ -240,6 +241,7 @@ def test_unknown_render_mode_is_refused(env):
         ),
         ("FactoredRiverSwim", {"length": 3, "chains": 2}, "[~] ~  G \n[~] ~  G \n"),
         ("SysAdminRing", {"machines": 3}, "...  running: 0 of 3\n"),
+        ("Sailing", {"size": 3, "start": [1, 0, 5]}, " .  .  G \n .  .  . \n . [.] . \nwind along 5\n"),
     ],
 )
 def test_text_at_the_start(name, arguments, text):

@@ -39,6 +39,8 @@ VARIANTS = [
     ("SysAdminRing", {"machines": 1}),
     ("FourRooms", {}),
     ("FourRooms", {"room_size": 2, "slip": 0.4, "horizon": 9}),
+    ("Sailing", {"size": 4}),
+    ("Sailing", {"size": 2, "start": [1, 0, 4], "discount": 1.0}),
 ]
 
 

@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from gymnasium_gsp.envs import BENCHMARKS
+from gymnasium_gsp.envs import ENVIRONMENTS
 from gymnasium_gsp.envs.compiled_env import EnvState
 
 OTHER_LAYOUTS = [
@@ -18,8 +18,11 @@ OTHER_LAYOUTS = [
     ("FactoredRiverSwim", {"length": 5}),
     ("SysAdminRing", {"machines": 19}),
     ("FourRooms", {"room_size": 4}),
+    ("Sailing", {"size": 99}),
+    ("Sailing", {"start": [0, 1, 0]}),
+    ("Sailing", {"discount": 1.0}),
     ("FourRooms", {"slip": 0.2}),
-    *[(entry.name, {"horizon": 7}) for entry in BENCHMARKS],
+    *[(entry.name, {"horizon": 7}) for entry in ENVIRONMENTS],
 ]
 
 
@@ -33,7 +36,7 @@ def walk(env, steps, seed=0):
     actions = np.random.default_rng(seed)
     record = []
     for _ in range(steps):
-        observation, *rest = env.step(actions.integers(env.actions))
+        observation, *rest, _ = env.step(actions.integers(env.actions))
         record.append((np.array(observation).tolist(), *rest))
         if rest[1] or rest[2]:
             break
@@ -183,6 +186,7 @@ def test_nonsense_is_refused(env, nonsense, changed):
         ("FactoredRiverSwim", (4,)),
         ("FactoredRiverSwim", (1 << 24,)),
         ("SysAdminRing", (1 << 20,)),
+        ("Sailing", (80_000,)),
         ("FourRooms", (60, 0)),  # where the walls cross
         ("FourRooms", (121, 0)),
         ("FourRooms", (0, 1)),  # a clock that is not the time elapsed

@@ -176,3 +176,52 @@ def test_four_rooms_has_walls_and_doors(place, action, after):
     env = make("FourRooms", slip=0)
     env.set_state(env.clone_state()._replace(layout=(*env.clone_state().layout[:4], 13, (5, 71, 55, 61))))
     assert step_from(env, (place, 0), action)[0][0] == after
+
+
+@pytest.mark.parametrize(
+    ("before", "heading", "place", "reward", "terminated"),
+    [
+        ([5, 5, 0], 0, [5, 6], -1.0, False),  # with the wind, along y
+        ([5, 5, 0], 1, [6, 6], -2.0, False),
+        ([5, 5, 0], 2, [6, 5], -3.0, False),
+        ([5, 5, 0], 3, [6, 4], -4.0, False),
+        ([5, 5, 2], 7, [4, 6], -4.0, False),
+        ([5, 5, 7], 6, [4, 5], -2.0, False),
+        ([5, 5, 5], 4, [5, 4], -2.0, False),
+        ([5, 5, 5], 5, [4, 4], -1.0, False),
+        ([5, 5, 0], 4, [5, 5], -4.0, False),  # into the wind: not legal, the boat stays
+        ([0, 5, 6], 6, [0, 5], -4.0, False),  # off the lake: the same, whatever the wind
+        ([8, 8, 1], 1, [9, 9], -1.0, True),
+        ([8, 9, 1], 2, [9, 9], -2.0, True),
+    ],
+)
+def test_sailing(before, heading, place, reward, terminated):
+    env = make("Sailing", size=10)
+    x, y, wind = before
+    observation, paid, ended, _, _ = step_from(env, ((x * 10 + y) * 8 + wind,), heading)
+    assert observation[:2].tolist() == place
+    assert (observation[2] - wind) % 8 in (0, 1, 7)
+    assert (paid, ended) == (reward, terminated)
+
+
+@pytest.mark.parametrize(
+    ("state", "headings"),
+    [([0, 0, 0], {0, 1, 2}), ([0, 0, 5], {0, 2}), ([5, 5, 3], {0, 1, 2, 3, 4, 5, 6}), ([9, 4, 6], {0, 4, 5, 6, 7})],
+)
+def test_headings_that_sailing_allows(state, headings):
+    env = make("Sailing", size=10, start=state)
+    _, info = env.reset(seed=0)
+    assert set(np.flatnonzero(info["action_mask"]).tolist()) == headings
+    assert info["action_mask"].dtype == np.int8
+
+
+def test_the_wind_turns_as_published():
+    """Rows of the source's matrix, from wind to wind."""
+    env = make("Sailing", size=10)
+    law = [{cells[0] & 7: p for p, cells, _, _ in env.transitions((55 * 8 + wind,), 0)} for wind in (0, 1, 4, 7)]
+    assert law == [
+        {0: 0.4, 1: 0.3, 7: 0.3},
+        {0: 0.4, 1: 0.3, 2: 0.3},
+        {3: 0.4, 4: 0.2, 5: 0.4},
+        {0: 0.4, 6: 0.3, 7: 0.3},
+    ]

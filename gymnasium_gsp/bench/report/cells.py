@@ -11,17 +11,17 @@ from scipy import stats
 
 from gymnasium_gsp.algorithms.registry import ALGORITHMS
 from gymnasium_gsp.bench.cell import Cell
-from gymnasium_gsp.bench.published import published_rewards
+from gymnasium_gsp.bench.published import competition, published_rewards
 from gymnasium_gsp.bench.report.judgement import above_optimum, difference, verdict
 from gymnasium_gsp.bench.summary import known_optimum, standard_error
-from gymnasium_gsp.envs import BENCHMARKS
+from gymnasium_gsp.envs import ENVIRONMENTS
 from gymnasium_gsp.errors import RecipeError
 
 CONFIDENCE = 0.95
 CELL = ["environment", "planner", "budget"]
 PAPER_ALGORITHMS = list(dict.fromkeys(algorithm for _, algorithm, _ in published_rewards()))
 PAPER_PRESET = "paper"
-SHORT_NAMES = {benchmark.id: benchmark.name for benchmark in BENCHMARKS}
+SHORT_NAMES = {entry.id: entry.name for entry in ENVIRONMENTS}
 
 
 def label_episodes(rows: pd.DataFrame) -> pd.DataFrame:
@@ -89,6 +89,8 @@ def _budget_order(budget: int | str) -> tuple[Any, ...]:
 
 def _optimum_of(env: str, arguments: str) -> float | None:
     """The exact optimum of a registered environment; a module that only the store names is not imported."""
+    if env in competition() and not arguments:
+        return competition()[env].optimum
     if env not in gym.registry:
         return None
     try:

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from gymnasium_gsp.bench.published import other_planners
 from gymnasium_gsp.bench.report import judgement, provenance, tables
 from gymnasium_gsp.bench.report.cells import label_episodes, measure, names_of
 from gymnasium_gsp.bench.report.commands import commands
 from gymnasium_gsp.bench.report.comparison import RESAMPLES, paired, scored_environments, scores
+from gymnasium_gsp.bench.report.competition import competition_scores
 from gymnasium_gsp.bench.report.figures import Panel, panels_of
 from gymnasium_gsp.bench.report.headline import headline
 from gymnasium_gsp.bench.report.judgement import BETTER, NOT_REPRODUCED, REPRODUCED, TOO_FEW
@@ -20,6 +22,7 @@ from gymnasium_gsp.bench.report.text import number
 from gymnasium_gsp.bench.texts import counted
 from gymnasium_gsp.errors import RecipeError
 
+_MOST_NAMED = 10
 _WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 
 
@@ -83,7 +86,7 @@ def make_report(rows: pd.DataFrame) -> Report:
     if not episodes.finite.any():
         raise RecipeError(f"none of the {len(rows)} episodes in the store has a finite return, so nothing can be said")
     cells, pairs = measure(episodes), paired(episodes)
-    scored = scores(cells)
+    scored, competed = scores(cells), competition_scores(cells)
     winner, sentence, left_out = headline(episodes, cells)
     algorithms = dict(cells.sort_values("planner")[["planner", "algorithm"]].itertuples(index=False))
     # The score of one environment would only show it a second time.
@@ -96,6 +99,7 @@ def make_report(rows: pd.DataFrame) -> Report:
     sections = [
         *([_section("figure")] if panels else []),
         *_score_section(cells, scores_shown),
+        *([_section("competition", [tables.competition_table(competed)])] if len(competed) else []),
         _section("overhead", cost),
         *([_section("paired", [tables.paired_table(pairs, winner or [*algorithms][-1])])] if len(pairs) else []),
         *(_environment_section(cells[cells.environment == name], name) for name in names_of(cells.environment)),
@@ -134,7 +138,9 @@ def _score_section(cells: pd.DataFrame, scored: pd.DataFrame) -> list[Section]:
     counted, left_out = scored_environments(cells)
     facts = [f"Mean of return / exact optimum over {', '.join(counted)}."] if len(scored) else []
     if left_out:
-        facts.append(f"Left out, because the optimum is not known or not above 0: {', '.join(left_out)}.")
+        more = f" and {len(left_out) - _MOST_NAMED} more" if len(left_out) > _MOST_NAMED else ""
+        named = ", ".join(left_out[:_MOST_NAMED]) + more
+        facts.append(f"Left out, because the optimum is not known or not above 0: {named}.")
     absent = scored[scored.not_played != ""].groupby(["planner", "not_played"], observed=True).budget.agg(", ".join)
     facts += [
         f"No score for {planner} at {budgets}: not played, {names}." for (planner, names), budgets in absent.items()
@@ -146,7 +152,11 @@ def _score_section(cells: pd.DataFrame, scored: pd.DataFrame) -> list[Section]:
 def _environment_section(cells: pd.DataFrame, environment: str) -> Section:
     """The returns in one environment."""
     name = "returns-" + re.sub(r"[^\w.+-]+", "-", environment)
-    general = _section("returns", [tables.return_table(cells, environment, name)], [optimum_in_words(cells)])
+    shown = [tables.return_table(cells, environment, name)]
+    others = other_planners().get(cells.env.iloc[0], []) if cells.env_options.iloc[0] == "" else []
+    if others:
+        shown.append(tables.other_table(others, environment, f"others-{name}"))
+    general = _section("returns", shown, [optimum_in_words(cells)])
     return replace(general, name=name, title=environment)
 
 

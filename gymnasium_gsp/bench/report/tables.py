@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from gymnasium_gsp.bench.published import OtherPlanner
 from gymnasium_gsp.bench.report.cells import names_of
 from gymnasium_gsp.bench.report.comparison import both_ways
 from gymnasium_gsp.bench.report.judgement import BETTER, NOT_REPRODUCED, REPRODUCED, TOO_FEW
@@ -82,6 +83,19 @@ def return_table(cells: pd.DataFrame, environment: str, name: str) -> Table:
         "% of optimum": _by_budget(here, row, lambda c: number(c.percent_of_optimum, 1)),
     }
     return Table(name, f"{environment}: mean return by simulations per decision", _stacked(grids), headers=2)
+
+
+def other_table(others: Sequence[OtherPlanner], environment: str, name: str) -> Table:
+    """One environment: what planners of others reached there."""
+    columns = ["planner", "budget", "mean return", "source"]
+    rows = [(o.planner, o.budget, _mean_and_error(o.mean, o.standard_error), o.source) for o in others]
+    return Table(name, f"{environment}: other planners", pd.DataFrame(rows, columns=columns), 2, words=["source"])
+
+
+def competition_table(scores: pd.DataFrame) -> Table:
+    """The competition's score of every planner at every budget."""
+    frame = scores.assign(instances=scores.instances.astype(str), score=scores.score.map(number))
+    return Table("competition", "Score of the planning competitions", frame, headers=2)
 
 
 def score_table(scores: pd.DataFrame) -> Table:

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from gymnasium_gsp.models.rddl.graph import BOOL, Node
 from gymnasium_gsp.models.rddl.translate import Instance
 
 MOST_JOINT_ACTIONS = 20_000
-"""Combinations of action fluents that are enumerated."""
+"""Combinations of action fluents that are kept after preconditions."""
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,15 @@ def joint_actions(
     """
     counted = [fluent.kind == BOOL or count_whole_numbers for fluent in instance.actions]
     combinations = _count(ranges, counted, most_changed)
-    if combinations > MOST_JOINT_ACTIONS:
+    possible = _Combinations(instance, ranges, counted, most_changed).listed()
+    if len(possible) > MOST_JOINT_ACTIONS:
         raise NotTranslatedError(
-            f"{combinations:,} joint actions; at most {MOST_JOINT_ACTIONS:,} are enumerated, so give the instance a "
-            "smaller max-nondef-actions"
+            f"{combinations:,} joint actions; at most {MOST_JOINT_ACTIONS:,} that no precondition rules out are "
+            "enumerated, so give the instance a smaller max-nondef-actions"
         )
     effects = _Effects(instance)
     seen, values, masks = set(), [], []
-    for changed in _combinations(instance, ranges, counted, most_changed):
+    for changed in possible:
         effect, mask = effects.of(changed)
         if mask != instance.graph.false and effect not in seen:
             seen.add(effect)
@@ -79,20 +80,79 @@ def _count(ranges: Sequence[range], counted: Sequence[bool], most_changed: int) 
     return free * sum(ways)
 
 
-def _combinations(
-    instance: Instance, ranges: Sequence[range], counted: Sequence[bool], most_changed: int
-) -> Iterator[dict[int, int]]:
-    """Each combination as the values of the fluents that are not at their default, few before many."""
-    others = [
-        [(number, value) for value in ranges[number] if value != fluent.default]
-        for number, fluent in enumerate(instance.actions)
-    ]
-    limited = [each for each, counts in zip(others, counted, strict=True) if counts]
-    free = [[None, *each] for each, counts in zip(others, counted, strict=True) if not counts]
-    for size in range(min(most_changed, len(limited)) + 1):
-        for group in itertools.combinations(limited, size):
-            for picked in itertools.product(*group, *free):
-                yield dict(pair for pair in picked if pair is not None)
+Changed = dict[int, int]
+"""A joint action as the values of the fluents that are not at their default."""
+
+
+class _Combinations:
+    """Joint actions fluent by fluent, without those of which a part breaks a precondition whatever the rest is."""
+
+    def __init__(self, instance: Instance, ranges: Sequence[range], counted: Sequence[bool], most_changed: int) -> None:
+        self.instance, self.graph, self.counted, self.most_changed = instance, instance.graph, counted, most_changed
+        used = 0
+        for node in (*instance.step_nodes, *instance.law_nodes, instance.allowed):
+            used |= self.graph.actions[node]
+        fluents = sorted(range(len(ranges)), key=lambda number: not counted[number])  # those that count come first
+        self.choices = [
+            (number, value)
+            for number in fluents
+            if used >> number & 1  # a fluent that nothing depends on stays at its default
+            for value in ranges[number]
+            if value != instance.actions[number].default
+        ]
+        self.place = {number: place for place, number in enumerate(fluents)}
+        self.rules: dict[int, list[int]] = {number: [] for number in fluents}
+        for rule in self._conjuncts(instance.allowed):
+            for number in fluents:
+                if self.graph.actions[rule] >> number & 1:
+                    self.rules[number].append(rule)
+        self._broken: dict[tuple[int, tuple[tuple[int, int], ...]], bool] = {}
+
+    def listed(self) -> list[Changed]:
+        """Every combination, few changes before many; no more than one beyond MOST_JOINT_ACTIONS."""
+        found: list[Changed] = []
+        level: list[Changed] = [{}]
+        while level and len(found) <= MOST_JOINT_ACTIONS:
+            found += level
+            level = list(itertools.islice(self._longer(level), MOST_JOINT_ACTIONS + 1 - len(found)))
+        return sorted(found, key=self._order)
+
+    def _longer(self, level: Iterable[Changed]) -> Iterator[Changed]:
+        """Combinations with one more change, each once."""
+        for changed in level:
+            last = max((self.place[number] for number in changed), default=-1)
+            full = sum(self.counted[number] for number in changed) >= self.most_changed
+            for number, value in self.choices:
+                if self.place[number] > last and not (full and self.counted[number]):
+                    longer = {**changed, number: value}
+                    if not any(self._breaks(rule, longer) for rule in self.rules[number]):
+                        yield longer
+
+    def _breaks(self, rule: int, changed: Changed) -> bool:
+        """Return whether a precondition is false in every state, whatever values the other fluents take."""
+        concerned = self.graph.actions[rule]
+        pairs = tuple((number, value) for number, value in changed.items() if concerned >> number & 1)
+        if (rule, pairs) not in self._broken:
+
+            def put(node: Node) -> int | None:
+                if node.op != "action" or node.args[0] not in changed:
+                    return None
+                value = changed[node.args[0]]
+                return self.graph.constant(bool(value) if node.kind == BOOL else value)
+
+            self._broken[rule, pairs] = self.graph.substitute([rule], put)[rule] == self.graph.false
+        return self._broken[rule, pairs]
+
+    def _conjuncts(self, node: int) -> list[int]:
+        """The parts of a conjunction."""
+        if self.graph.nodes[node].op != "and":
+            return [node]
+        return [part for operand in self.graph.operands(node) for part in self._conjuncts(operand)]
+
+    def _order(self, changed: Changed) -> tuple[Any, ...]:
+        limited = sorted(number for number in changed if self.counted[number])
+        free = [changed.get(number, -math.inf) for number in self.place if not self.counted[number]]
+        return len(limited), limited, [changed[number] for number in limited], free
 
 
 def restricted(instance: Instance, joint: JointActions) -> Instance:

@@ -13,7 +13,7 @@ def instance():
     """A function of (domain, number) that makes an environment of rddlrepository."""
     pytest.importorskip("pyRDDLGym", reason="pyRDDLGym is absent")
     pytest.importorskip("rddlrepository", reason="rddlrepository is absent")
-    from gymnasium_gsp.binding.rddl_instances import make_instance
+    from gymnasium_gsp.envs.rddl_instances import make_instance
 
     return make_instance
 

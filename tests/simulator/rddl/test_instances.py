@@ -2,16 +2,19 @@
 
 import itertools
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gymnasium_gsp.binding.rddl_instances import IPPC_DOMAINS
+from gymnasium_gsp.envs.rddl_instances import IPPC_DOMAINS
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact import backward_induction, enumerate_model, truncated_value
 from gymnasium_gsp.exact.elimination import can_eliminate, eliminated_values, has_wide_rows
+from gymnasium_gsp.models.legal import legal_actions
 from gymnasium_gsp.models.rddl.expressions import NotTranslatedError
 
+HERE = Path(__file__).parent
 ALL = [
     pytest.param(domain, number, marks=[] if number == 3 else pytest.mark.slow)
     for domain in IPPC_DOMAINS
@@ -130,13 +133,12 @@ def test_joint_actions_that_do_the_same_are_merged_and_forbidden_ones_masked(wri
     compiled = compiled_instance(env)
     assert compiled.joint.combinations == 1 + 2 + 2 + 1 + 4  # none, one machine, a pace, both, a machine and a pace
     assert compiled.model.actions == 7
-    from gymnasium_gsp.exact.state_space import legal_actions
 
     for cells in itertools.islice(made_up_states(compiled, env, 50, stream), 50):
         values = compiled.instance.layout.unpack(cells)
         repairable = ~values["up"] | (values["wear"] != 0)
         expected = [all(repairable[m] or not action[m] for m in (0, 1)) for action in compiled.joint.values]
-        assert legal_actions(compiled.model, cells) == expected
+        assert legal_actions(compiled.model, cells).tolist() == expected
 
 
 REAL_ACTIONS = [
@@ -166,10 +168,70 @@ def test_a_pomdp_is_named(instance):
         compiled_instance(instance("SysAdmin_POMDP_ippc2011", 1))
 
 
-def test_too_many_joint_actions_are_refused(instance):
-    """Manufacturer has 24 action fluents and no limit on how many are set."""
+# 24 machines, any of which may be repaired at once, in whatever state they are.
+MACHINES = ", ".join(f"m{number}" for number in range(1, 25))
+WITHOUT_PACE = [
+    ("        pace : { action-fluent, grade, default = @low };\n", ""),
+    ("if (pace == @high) then @high else ", ""),
+]
+MANY = [
+    *WITHOUT_PACE,
+    ("NEXT(m2) = m1;", " ".join(f"NEXT(m{number}) = m1;" for number in range(2, 25))),
+    ("{m1, m2}", f"{{{MACHINES}}}"),
+    ("max-nondef-actions = 2", "max-nondef-actions = 24"),
+]
+FREE = ("(~up(?m) | (wear(?m) ~= @low))", "true")
+
+
+def test_too_many_joint_actions_are_refused(written):
     with pytest.raises(NotTranslatedError, match=r"16,777,216 joint actions; at most 20,000.*max-nondef-actions"):
-        compiled_instance(instance("Manufacturer_ippc2018", 1))
+        compiled_instance(written(*MANY, FREE))
+
+
+def test_joint_actions_are_counted_after_preconditions(written):
+    """Of 2^24 joint actions, a rule that forbids two repairs at once leaves 25; none of the others is visited."""
+    one = (
+        "repair(?m) => (~up(?m) | (wear(?m) ~= @low))",
+        "~(repair(?m) ^ (exists_{?n : machine} [?n ~= ?m ^ repair(?n)]))",
+    )
+    compiled = compiled_instance(written(*MANY, one))
+    assert (compiled.joint.combinations, compiled.model.actions) == (2**24, 25)
+
+
+@pytest.mark.slow
+def test_an_instance_with_24_action_fluents_and_rules_between_them(instance):
+    """Manufacturer of 2018 has no limit on how many are set; its preconditions and equal effects leave 180."""
+    compiled = compiled_instance(instance("Manufacturer_ippc2018", 1))
+    assert (compiled.joint.combinations, compiled.model.actions) == (2**24, 180)
+
+
+def test_a_fluent_that_nothing_depends_on_keeps_its_default(written):
+    unused = compiled_instance(written(("if (pace == @high) then @high else ", "")))
+    pace = next(n for n, fluent in enumerate(unused.instance.actions) if fluent.name == "pace")
+    assert {values[pace] for values in unused.joint.values} == {0}
+    assert unused.model.actions == 4
+
+
+@pytest.mark.parametrize("counts", [True, False])
+@pytest.mark.parametrize("most", [0, 1, 2, 3])
+def test_joint_actions_are_those_of_plain_enumeration(written, most, counts):
+    """In the order of few changes before many, of all combinations; preconditions are broken by none for good."""
+    from gymnasium_gsp.models.rddl.actions import _Combinations
+
+    instance = compiled_instance(written()).instance
+    ranges = [range(2), range(2), range(3)]
+    assert [fluent.name for fluent in instance.actions] == ["repair", "repair", "pace"]
+    counted = [True, True, counts]
+    listed = _Combinations(instance, ranges, counted, most).listed()
+    expected = [
+        {number: value for number, value in enumerate(values) if value}
+        for values in itertools.product(*ranges)
+        if sum(bool(value) for value, counted_too in zip(values, counted, strict=True) if counted_too) <= most
+    ]
+    assert len(listed) == len(expected)
+    assert all(changed in expected for changed in listed)
+    sizes = [sum(counted[number] for number in changed) for changed in listed]
+    assert sizes == sorted(sizes)
 
 
 def test_preconditions_that_leave_no_action_are_refused(written):
@@ -195,10 +257,28 @@ def test_an_instance_that_does_not_parse_is_a_sentence(instance, monkeypatch):
         instance("SysAdmin_MDP_ippc2011", 1)
 
 
+@pytest.mark.parametrize("where", ["in a comment", "in the text"])
+def test_a_file_that_is_not_utf_8(instance, tmp_path, monkeypatch, where):
+    """Some of rddlrepository's domains hold such bytes in comments; elsewhere they are refused."""
+    import pyRDDLGym
+
+    place = b"// Everything" if where == "in a comment" else b"shock :"
+    paths = []
+    for name in ("workshop_domain.rddl", "workshop_instance.rddl"):
+        paths.append(tmp_path / name)
+        paths[-1].write_bytes((HERE / name).read_bytes().replace(place, place[:2] + b"\xe9" + place[2:]))
+    monkeypatch.setattr(pyRDDLGym, "make", lambda *_: pyRDDLGym.RDDLEnv(*map(str, paths)))
+    if where == "in a comment":
+        assert compiled_instance(instance("SysAdmin_MDP_ippc2011", 1)).instance.name == "workshop_two_machines"
+        return
+    with pytest.raises(RecipeError, match=r"cannot read instance 1 of SysAdmin_MDP_ippc2011: RDDLParseError.*Unicode"):
+        instance("SysAdmin_MDP_ippc2011", 1)
+
+
 def test_a_missing_package_is_a_sentence(monkeypatch):
     import sys
 
-    from gymnasium_gsp.binding.rddl_instances import make_instance
+    from gymnasium_gsp.envs.rddl_instances import make_instance
 
     monkeypatch.setitem(sys.modules, "pyRDDLGym", None)
     with pytest.raises(RecipeError, match=r"RDDL needs pyRDDLGym, which is missing: pip install"):

@@ -5,7 +5,7 @@ import pytest
 
 from gymnasium_gsp.abi import signatures as abi
 from gymnasium_gsp.abi.pointers import ctypes_type
-from gymnasium_gsp.binding.rddl_instances import IPPC_DOMAINS
+from gymnasium_gsp.envs.rddl_instances import IPPC_DOMAINS
 from gymnasium_gsp.models.factors import Factors
 from gymnasium_gsp.models.rddl.law import FluentLaws
 

@@ -1,5 +1,9 @@
-"""The instances of the planning competitions of 2011 and 2014, by the names of their domains in rddlrepository."""
+"""The instances of the planning competitions of 2011 and 2014, by the names of their domains in rddlrepository.
 
+Their ids for Gymnasium are IPPC/DOMAIN-NUMBER, such as IPPC/SysAdmin_MDP_ippc2011-1.
+"""
+
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -24,6 +28,13 @@ IPPC_DOMAINS = (
     "Wildfire_MDP_ippc2014",
 )
 """The fully observed domains of both competitions, each with instances 1 to 10."""
+
+
+def competition_instances() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each instance of both competitions: its id, and the arguments of `make_instance`."""
+    for domain in IPPC_DOMAINS:
+        for number in range(1, 11):
+            yield f"IPPC/{domain}-{number}", {"domain": domain, "instance": number}
 
 
 def make_instance(domain: str, instance: int | str) -> Any:
