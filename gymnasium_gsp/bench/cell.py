@@ -190,7 +190,7 @@ def _advice(env: str, error: gym.error.Error) -> str:
     if f"GSP/{env}" in gym.registry:
         return f"Did you mean GSP/{env}?"
     if isinstance(error, gym.error.UnregisteredEnv):
-        return f"The environments are {', '.join(entry.id for entry in ENVIRONMENTS)}."
+        return f"The benchmarks are {', '.join(entry.id for entry in ENVIRONMENTS)}."
     return ""
 
 
