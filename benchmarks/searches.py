@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from gymnasium_gsp.agents.seeding import agent_stream
 from gymnasium_gsp.models.model import Model
-from gymnasium_gsp.search.budget import Budget, SearchResult
+from gymnasium_gsp.search.budget import Budget
 from gymnasium_gsp.search.frame import EDGE, FIRST_KEY, STATS
 from gymnasium_gsp.search.recipe import Recipe
+from gymnasium_gsp.search.result import SearchResult
 from gymnasium_gsp.search.search import Search
 
 ONE_CHUNK = 1 << 40  # simulations; a whole decision is then one call of the compiled loop

@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from gymnasium_gsp.binding.keys import ObservationKey as ObservationKey
     from gymnasium_gsp.errors import PlanningError as PlanningError
     from gymnasium_gsp.errors import RecipeError as RecipeError
+    from gymnasium_gsp.inspector.graph import SearchGraph as SearchGraph
     from gymnasium_gsp.models.compiled import CompiledModel as CompiledModel
     from gymnasium_gsp.models.tabular import tabular_model as tabular_model
     from gymnasium_gsp.models.tabular import tabular_model_from_arrays as tabular_model_from_arrays
     from gymnasium_gsp.search.budget import Budget as Budget
     from gymnasium_gsp.search.budget import Progress as Progress
-    from gymnasium_gsp.search.budget import SearchResult as SearchResult
     from gymnasium_gsp.search.recipe import Recipe as Recipe
+    from gymnasium_gsp.search.result import SearchResult as SearchResult
 
 __version__ = "0.1.0"
 
@@ -43,10 +44,12 @@ _PUBLIC = {  # names by the module that they are loaded from
     "binding.check": ("check_snapshot",),
     "binding.keys": ("ObservationKey",),
     "errors": ("PlanningError", "RecipeError"),
+    "inspector.graph": ("SearchGraph",),
     "models.compiled": ("CompiledModel",),
     "models.tabular": ("tabular_model", "tabular_model_from_arrays"),
-    "search.budget": ("Budget", "Progress", "SearchResult"),
+    "search.budget": ("Budget", "Progress"),
     "search.recipe": ("Recipe",),
+    "search.result": ("SearchResult",),
 }
 _HOMES = {name: module for module, names in _PUBLIC.items() for name in names}
 __all__ = ["ingredients", "register_envs", *_HOMES]

@@ -18,7 +18,7 @@ PYTHON = [
     for folder in ("gymnasium_gsp", "tests", "benchmarks", "examples")
     for path in sorted((ROOT / folder).rglob("*.py"))
 ]
-ROOMS = ("abi", "envs", "models", "binding", "search", "algorithms", "agents", "exact", "bench", "cli")
+ROOMS = ("abi", "envs", "models", "binding", "search", "algorithms", "inspector", "agents", "exact", "bench", "cli")
 
 # What a room may import of the others; everybody may import errors.  An entry with a dot means that module alone.
 ARROWS = {
@@ -30,10 +30,11 @@ ARROWS = {
     "binding": ("abi", "models"),
     "search": ("abi", "models.model"),
     "algorithms": ("search",),
-    "agents": ("algorithms", "abi", "binding", "models", "search", "ingredients"),
+    "inspector": ("search",),
+    "agents": ("algorithms", "abi", "binding", "inspector", "models", "search", "ingredients"),
     "exact": ("abi", "models"),
-    "bench": ("envs", "exact", "agents", "algorithms", "search", "ingredients", "abi", "models"),
-    "cli": ("bench", "envs", "exact", "agents", "algorithms", "search", "binding.check"),
+    "bench": ("envs", "exact", "agents", "algorithms", "inspector", "search", "ingredients", "abi", "models"),
+    "cli": ("bench", "envs", "exact", "agents", "algorithms", "inspector", "search", "binding.check"),
     "": ("envs",),  # the package itself, when it is imported
 }
 FORBIDDEN = {"search": ("gymnasium",)}  # packages of others that a room does without

@@ -3,11 +3,13 @@
 import inspect
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 
+from gymnasium_gsp.agents.action_names import action_names
 from gymnasium_gsp.agents.batch import unbatch
 from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
 from gymnasium_gsp.agents.seeding import agent_stream, fresh_seed, simulator_seed
@@ -15,10 +17,12 @@ from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM, ingredients_of,
 from gymnasium_gsp.binding.binding import Root
 from gymnasium_gsp.binding.connection import connect
 from gymnasium_gsp.binding.simulated import ActionMask, StateKey
-from gymnasium_gsp.errors import RecipeError, check_count
+from gymnasium_gsp.errors import PlanningError, RecipeError, check_count
+from gymnasium_gsp.inspector.graph import SearchGraph, read_graph
 from gymnasium_gsp.models.model import Model, RewardBounds
-from gymnasium_gsp.search.budget import Budget, Progress, SearchResult, as_budget
+from gymnasium_gsp.search.budget import Budget, Progress, as_budget
 from gymnasium_gsp.search.recipe import Recipe
+from gymnasium_gsp.search.result import SearchResult
 from gymnasium_gsp.search.search import Search
 from gymnasium_gsp.search.store import MEMORY, SMALLEST_MEMORY
 
@@ -32,7 +36,6 @@ class Agent:
     Attributes:
         recipe: how it plans.
         budget: what each decision may spend; may be changed between decisions.
-        result: the last `SearchResult`; None before the first decision and after an error.
         name: the algorithm's name, or "recipe".
 
     Args:
@@ -61,12 +64,35 @@ class Agent:
     ) -> None:
         self.recipe, self.budget, self.name = recipe, budget, name
         self.on_progress = on_progress
-        self.result: SearchResult | None = None
+        self._result: SearchResult | None = None
         self._binding = connect(env, **binding)
+        self._action_names = action_names(env)
         self._max_nodes = None if max_nodes is None else check_count("max_nodes", max_nodes)
         self._memory = check_count("memory", memory, SMALLEST_MEMORY)
         self._search: Search | None = None
         self.reset(fresh_seed(seed))
+
+    @property
+    def result(self) -> SearchResult:
+        """The answer of the last search.
+
+        Raises:
+            PlanningError: before the first decision, and after one that failed.
+        """
+        if self._result is None:
+            raise PlanningError("there is no result before the first decision or after one that failed; call act()")
+        return self._result
+
+    def graph(self) -> SearchGraph:
+        """The graph of the last search: what its root reaches, copied.
+
+        Raises:
+            PlanningError: if there is none: before the first decision, where the episode had ended, or in an agent that
+                was pickled since.
+        """
+        if self.result.stopped_by == "terminal" or self._search is None:
+            raise PlanningError("there is no searched graph: the last decision searched nothing, or was made elsewhere")
+        return read_graph(self._search, self.result)
 
     def reset(self, seed: int | None = None) -> None:
         """Begin a new episode; with a seed, begin the agent's stream anew."""
@@ -98,7 +124,7 @@ class Agent:
             gymnasium.error.ResetNeeded: if the environment has not been reset.
             PlanningError: if the observation is not the environment's, or the search failed.
         """
-        self.result = None
+        self._result = None
         root = self._binding.root(observation, info)
         self._binding.check_observation(observation, root)
         if self._begins_episode(root):
@@ -108,13 +134,14 @@ class Agent:
         before, self._last_root, self._acted = (self._last_root, self._acted), root, False
         steps_left = 0 if root.terminated else root.steps_left
         try:
-            self.result = search.plan(
+            result = search.plan(
                 root.cells, as_budget(self.budget), root.elapsed, steps_left, same_root, self.on_progress
             )
         except RecipeError:  # refused before anything was searched, so the graph still stands at the root before
             self._last_root, self._acted = before
             raise
-        return self.result
+        self._result = replace(result, action_names=self._action_names) if self._action_names else result
+        return self._result
 
     def predict(
         self, observation: object, state: object = None, episode_start: object = None, deterministic: bool = True

@@ -16,7 +16,7 @@ from gymnasium_gsp.bench.executors import start_workers
 from gymnasium_gsp.bench.provenance import machine, versions
 from gymnasium_gsp.errors import check_count
 from gymnasium_gsp.exact import episode_optimum, return_discount
-from gymnasium_gsp.search.budget import SearchResult
+from gymnasium_gsp.search.result import SearchResult
 
 _AHEAD = 8  # episodes submitted for each process, so that none waits for one that takes long
 SPENT = ("simulations", "model_steps", "nodes", "seconds")  # fields of an episode: totals over its searches
@@ -78,7 +78,6 @@ def play_episode(cell: Cell, index: int) -> Episode:
         optimum = episode_optimum(env) if getattr(env.unwrapped, "draws_layout", False) else None
         while not done:
             action = agent.act(observation, info)
-            assert agent.result is not None
             results.append(agent.result)
             observation, reward, terminated, truncated, info = env.step(action)
             total_reward += weight * float(reward)

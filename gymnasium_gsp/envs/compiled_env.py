@@ -143,6 +143,10 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         """Return whether an episode ends on reaching this state."""
         return False
 
+    def get_action_meanings(self) -> list[str]:
+        """A name for each action, under the name that Atari environments use; [] if there are none."""
+        return []
+
     def _draw_text(self) -> str:
         """The present state as text."""
         raise NotImplementedError

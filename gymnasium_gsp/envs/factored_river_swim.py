@@ -149,6 +149,11 @@ class FactoredRiverSwimEnv(CompiledEnv[NDArray[np.int64]]):
             rows.append((prod(p for p, _ in outcome), (after,), reward, False))
         return rows
 
+    def get_action_meanings(self) -> list[str]:
+        """The rivers in which an action swims, counted from 1."""
+        swims = [[river + 1 for river in range(self.chains) if action >> river & 1] for action in range(self.actions)]
+        return ["swim " + "+".join(map(str, rivers)) if rivers else "rest" for rivers in swims]
+
     def _draw_text(self) -> str:
         lines = []
         for position in self._positions(self._cells.tolist()):

@@ -64,6 +64,10 @@ class GridEnv(CompiledEnv[ObsT]):
         """Next cells, reward and whether the episode ends, of going in a direction."""
         raise NotImplementedError
 
+    def get_action_meanings(self) -> list[str]:
+        """The directions."""
+        return ["left", "down", "right", "up"]
+
     def transitions(self, cells: Sequence[int], action: int) -> list[Transition]:
         """At most three rows: turned left, turned right, as intended."""
         turns = ((self.slip, action + 3), (self.slip, action + 1), (1.0 - 2.0 * self.slip, action))

@@ -128,6 +128,10 @@ class SysAdminRingEnv(CompiledEnv[NDArray[np.int8]]):
             rows.append((probability, (after,), after.bit_count() / self.machines, False))
         return rows
 
+    def get_action_meanings(self) -> list[str]:
+        """The machine that an action reboots."""
+        return [*(f"reboot {machine}" for machine in range(self.machines)), "wait"]
+
     def _draw_text(self) -> str:
         bits = self._bits(self._cells.tolist())
         return "".join("#" if bit else "." for bit in bits) + f"  running: {sum(bits)} of {self.machines}\n"

@@ -1,11 +1,8 @@
-"""Budget: what a decision may spend, and what it came to."""
+"""Budget: what a decision may spend, and what it has spent so far."""
 
 import math
 from dataclasses import dataclass, fields
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from gymnasium_gsp.errors import RecipeError, check_count
 
@@ -66,37 +63,3 @@ class Progress:
     model_steps: int
     seconds: float
     nodes: int
-
-
-@dataclass(frozen=True, eq=False)
-class SearchResult:
-    """The answer of a search about its root.
-
-    Attributes:
-        action: the recommended action.
-        value: the root's value.
-        q_values: (actions,) float64, the values that the recommendation used; -inf for an action never tried.
-        visit_counts: (actions,) int64, N(s,a) at the root, a kept graph's earlier visits included.
-        simulations: trajectories of this decision.
-        model_steps: calls of the model's step in this decision.
-        seconds: wall-clock time of this decision.
-        nodes: nodes that the simulations of this decision added.
-        graph_size: nodes stored at its end.
-        stopped_by: "simulations", "model_steps", "seconds", "nodes", "callback", or "terminal" where there was nothing
-            to search.
-        at_cap: whether the node store was full, so that the search went on without adding nodes.
-        inherited: visits that the root had before this decision, from a graph that was kept.
-    """
-
-    action: int
-    value: float
-    q_values: NDArray[np.float64]
-    visit_counts: NDArray[np.int64]
-    simulations: int
-    model_steps: int
-    seconds: float
-    nodes: int
-    graph_size: int
-    stopped_by: str
-    at_cap: bool = False
-    inherited: int = 0

@@ -17,7 +17,7 @@ from gymnasium_gsp.errors import PlanningError, RecipeError, check_count
 from gymnasium_gsp.models.model import Model
 from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.assembly import assemble
-from gymnasium_gsp.search.budget import Budget, Progress, SearchResult
+from gymnasium_gsp.search.budget import Budget, Progress
 from gymnasium_gsp.search.decide import decide
 from gymnasium_gsp.search.failures import failure_message
 from gymnasium_gsp.search.frame import EDGE, HOP, TALLY, Arrays, interval_of, make_frame, named, stats_of
@@ -26,6 +26,7 @@ from gymnasium_gsp.search.ingredients.evaluation import SampledTree
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_HORIZON, planned_trajectories
 from gymnasium_gsp.search.loop import run_simulations
 from gymnasium_gsp.search.recipe import Recipe
+from gymnasium_gsp.search.result import SearchResult
 from gymnasium_gsp.search.sampled_tree import LEVEL_CELLS
 from gymnasium_gsp.search.store import MEMORY, SMALLEST, SMALLEST_MEMORY, Store
 
@@ -351,6 +352,7 @@ class Search:
             stopped_by=stopped_by,
             at_cap=bool(tally.capped),
             seconds=ended - begun,
+            recommendation=self.recipe.recommendation,
         )
 
     def _nothing_to_search(self, begun: float) -> SearchResult:

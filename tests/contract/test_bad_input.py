@@ -203,5 +203,6 @@ def test_an_observation_that_does_not_fit_is_refused(env, observe, wrong):
     }[wrong]
     with pytest.raises(gsp.PlanningError, match=r"(?s)observation .*not that of the environment .*last reset"):
         planner.act(given)
-    assert planner.result is None
+    with pytest.raises(gsp.PlanningError, match="no result before"):
+        _ = planner.result
     assert env.action_space.contains(planner.act(shown))

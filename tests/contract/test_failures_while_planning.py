@@ -73,7 +73,8 @@ def test_a_step_that_misbehaves_in_some_states_is_named(algorithm, moody, model_
     before = env.clone_state()
     with pytest.raises(gsp.PlanningError, match=MODES[mode]):
         agent.act(env.go((4,), 1))
-    assert agent.result is None
+    with pytest.raises(gsp.PlanningError, match="no result before"):
+        _ = agent.result
     assert env.clone_state() == before._replace(cells=(4,), elapsed=1)
     mood.mode = None
     assert env.action_space.contains(agent.act(env.go((4,), 1)))

@@ -220,7 +220,8 @@ def test_what_a_python_leaf_value_raises_comes_out_as_it_is(model_env, walk_mode
     with pytest.raises(type(error)) as caught:
         agent.plan(observation)
     assert caught.value is error
-    assert agent.result is None
+    with pytest.raises(gsp.PlanningError, match="no result before"):
+        _ = agent.result
     assert agent.plan(observation).simulations == 50
 
 

@@ -88,7 +88,8 @@ def test_a_planning_wrapper_answers_at_once_when_the_episode_has_ended():
     for _ in range(4):
         env.step(1)
     assert env.planned_action() == 0
-    assert env.agent.result is None
+    with pytest.raises(gsp.PlanningError, match="no result before"):
+        _ = env.agent.result
 
 
 @pytest.mark.skipif(importlib.util.find_spec("moviepy") is None, reason="RecordVideo needs moviepy, which is absent")

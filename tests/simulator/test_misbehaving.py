@@ -35,7 +35,8 @@ def test_what_goes_wrong_in_a_simulation_comes_out_of_it(how, error, says):
         agent.act(observation)
     if how == "raises":
         assert "toys.py" in "".join(traceback.format_tb(caught.value.__traceback__))
-    assert agent.result is None
+    with pytest.raises(gsp.PlanningError, match="no result before"):
+        _ = agent.result
     assert env.unwrapped.position == 0
     assert repr(env.unwrapped.np_random.bit_generator.state) == before
     agent._binding.simulator.raw.where = -1
