@@ -6,7 +6,7 @@ import inspect
 import operator
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Generic, NamedTuple, SupportsInt, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, SupportsInt, TypeAlias, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -21,6 +21,9 @@ from gymnasium_gsp.errors import check_count
 from gymnasium_gsp.models.compiled import CompiledModel
 from gymnasium_gsp.models.legal import legal_actions
 from gymnasium_gsp.models.model import Transition
+
+if TYPE_CHECKING:
+    from gymnasium_gsp.envs.picture import Picture, Window
 
 ObsT = TypeVar("ObsT")
 
@@ -51,14 +54,18 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
     action), `observation_space`, `actions` and `reward_bounds` (smallest and largest reward of one step), and
     implements `_start`, `_params`, `_is_state`, `observe`, `transitions` and `_draw_text`; an episode that can end also
     `is_terminal`, a layout that is drawn at reset `_layout` and `_set_layout`, states that lack actions `legal`.
+    `_picture` draws the state; without it pictures show the text.
     The horizon truncates; it is never a terminal state.
 
+    Attributes:
+        render_size: width of a picture in pixels; may be set at any time.
+
     Args:
-        render_mode: "ansi" or None.
+        render_mode: "rgb_array", "human" (a window that follows the episode), "ansi" or None.
         horizon: steps until truncation, at least 1.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 4}  # type: ignore[misc]
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array", "human", "ansi"], "render_fps": 4}  # type: ignore[misc]
     rules: ClassVar[Callable]
     legal: ClassVar[Callable | None] = None  # the legal actions of a state (signature LEGAL); every action if None
     width: ClassVar[int] = 1
@@ -69,6 +76,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
     draws: int
     actions: int
     horizon: int
+    render_size: int = 512
     reward_bounds: tuple[float, float] = (0.0, 1.0)
     discount: float = 1.0  # of the return that an episode is judged by; rewards are never discounted
 
@@ -84,6 +92,8 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         self._elapsed = 0
         self._terminated = False
         self._started = False
+        self._last_move: tuple[list[int], int] | None = None  # cells before and action of the last step, if rendered
+        self._window: Window | None = None
         self._model: CompiledModel | None = None
         self._call: Callable[[int], tuple[int, float]] | None = None
 
@@ -157,6 +167,17 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
             return {}
         return {"action_mask": legal_actions(self.compiled_model(), self._cells.tolist()).astype(np.int8)}
 
+    def _picture(self, pixels: int) -> "Picture":
+        """The present state as a picture of this width."""
+        from gymnasium_gsp.envs.picture import text_picture
+
+        picture = text_picture(self._draw_text(), pixels)
+        picture.caption(self._steps_text())
+        return picture
+
+    def _steps_text(self) -> str:
+        return f"step {self._elapsed} of {self.horizon}"
+
     # Gymnasium's interface.
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[ObsT, dict[str, Any]]:
@@ -169,6 +190,8 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         if options:
             raise ValueError(f"{type(self).__name__} has no reset options, but was given {sorted(options)}")
         self._set_cells(self._start(), elapsed=0, terminated=False)
+        if self.render_mode == "human":
+            self.render()
         return self.observe(self._cells.tolist()), self._info()
 
     def step(self, action: SupportsInt) -> tuple[ObsT, float, bool, bool, dict[str, Any]]:
@@ -187,24 +210,45 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
             raise ResetNeeded("the episode has not begun or has ended; call reset() before step()")
         if not 0 <= index < self.actions:
             raise ValueError(f"action {action!r} does not exist; allowed: 0 .. {self.actions - 1}")
+        if self.render_mode is not None:
+            self._last_move = self._cells.tolist(), index
         status, reward = (self._call or self._bind())(index)
         self._elapsed += 1
         self._terminated = status == TERMINATED
+        if self.render_mode == "human":
+            self.render()
         truncated = self._elapsed >= self.horizon
         return self.observe(self._cells.tolist()), reward, self._terminated, truncated, self._info()
 
-    def render(self) -> str | None:
-        """The present state as text, if the render mode is "ansi".
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """The present state as the render mode says: text, (height, width, 3) uint8 pixels, or on the screen.
 
         Raises:
             ResetNeeded: before `reset`.
+            DependencyNotInstalled: if a picture is wanted and pygame is missing.
+            Error: if a window is wanted and there is no display.
         """
         if self.render_mode is None:
-            gym.logger.warn("render() shows nothing: this environment was made without render_mode='ansi'")
+            gym.logger.warn("render() shows nothing: this environment was made without a render_mode")
             return None
         if not self._started:
             raise ResetNeeded("there is nothing to render before reset(); call env.reset() first")
-        return self._draw_text()
+        if self.render_mode == "ansi":
+            return self._draw_text()
+        from gymnasium_gsp.envs.picture import Window, as_array
+
+        surface = self._picture(check_count("render_size", self.render_size, 16, 8192)).finished()
+        if self.render_mode == "rgb_array":
+            return as_array(surface)
+        self._window = self._window or Window(type(self).__name__.removesuffix("Env"))
+        self._window.show(surface, self.metadata["render_fps"])
+        return None
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
 
     # The simulator extension.
 
@@ -277,6 +321,7 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
     def _set_cells(self, cells: Sequence[int], elapsed: int, terminated: bool) -> None:
         self._cells[:] = cells
         self._elapsed, self._terminated, self._started = elapsed, terminated, True
+        self._last_move = None
 
     def _forget_model(self) -> None:
         """Drop what was compiled for the last layout."""
@@ -298,5 +343,5 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         return call
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but compiled code, which is bound again after unpickling."""
-        return {**self.__dict__, "_model": None, "_call": None}
+        """Everything but compiled code, which is bound again after unpickling, and the window."""
+        return {**self.__dict__, "_model": None, "_call": None, "_window": None}

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import product
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 from gymnasium import spaces
@@ -12,6 +13,11 @@ from gymnasium_gsp.abi import RUNNING, uniform
 from gymnasium_gsp.envs.compiled_env import CompiledEnv
 from gymnasium_gsp.errors import check_count
 from gymnasium_gsp.models.model import Transition
+
+if TYPE_CHECKING:
+    from gymnasium_gsp.envs.picture import Picture
+
+BANK, WATER, CURRENT, GOAL = "#e7d3a8", "#4a90c2", "#a6d0ec", "#bfe3c6"  # colours
 
 LONGEST = 256
 MOST_CHAINS = 7
@@ -153,6 +159,50 @@ class FactoredRiverSwimEnv(CompiledEnv[NDArray[np.int64]]):
         """The rivers in which an action swims, counted from 1."""
         swims = [[river + 1 for river in range(self.chains) if action >> river & 1] for action in range(self.actions)]
         return ["swim " + "+".join(map(str, rivers)) if rivers else "rest" for rivers in swims]
+
+    def _picture(self, pixels: int) -> "Picture":
+        from gymnasium_gsp.envs.picture import Picture
+
+        high = min(24.0, 96.0 / self.chains)
+        picture = Picture(4.0 + high * self.chains, pixels)
+        before, action = self._last_move or (None, None)
+        positions = self._positions(self._cells.tolist())
+        for river, position in enumerate(positions):
+            last = position if before is None else self._positions(before)[river]
+            swims = None if action is None else bool(action >> river & 1)
+            self._draw_river(picture, 2.0 + high * river, high, (last, position), swims)
+        arrived = sum(position == self.length - 1 for position in positions)
+        text = "" if action is None else self.get_action_meanings()[action]
+        picture.caption(f"{self._steps_text()}, at the goal {arrived} of {self.chains}", text)
+        return picture
+
+    def _draw_river(
+        self, picture: "Picture", top: float, high: float, way: tuple[int, int], swims: bool | None
+    ) -> None:
+        """Draw one river, its current to the left, and the swimmer on the way from one position to another."""
+        from gymnasium_gsp.envs.picture import AGENT, INK
+
+        wide, y = 96.0 / self.length, top + 0.5 * high
+        picture.rectangle(2.0, top + 0.06 * high, 96.0, 0.88 * high, WATER, 2.0)
+        picture.rectangle(2.0, top + 0.06 * high, wide, 0.88 * high, BANK, 2.0)
+        picture.rectangle(98.0 - wide, top + 0.06 * high, wide, 0.88 * high, GOAL, 2.0)
+        for place in range(1, self.length - 1):
+            left = 2.0 + wide * place
+            for row in (0.2, 0.5, 0.8):
+                for part in (0.15, 0.45, 0.75):
+                    x, arm = left + wide * part, 0.07 * high
+                    for side in (-arm, arm):
+                        picture.line((x, top + high * row), (x + arm, top + high * row + side), CURRENT, 0.03 * high)
+        picture.flag(98.0 - 0.25 * wide, y, 0.6 * min(high, wide))
+        old, new = (2.0 + wide * (place + 0.38) for place in way)
+        size = 0.55 * min(high, wide)
+        if old != new:
+            picture.circle(old, y, 0.12 * size, AGENT)
+            picture.line((old, y), (new, y), AGENT, 0.08 * size)
+        picture.agent(new, y, size)
+        if swims is not None:
+            words, colour = ("swims", "#8c2f16") if swims else ("rests", INK)
+            picture.text(new, top + 0.82 * high, words, 0.2 * min(high, wide), colour)
 
     def _draw_text(self) -> str:
         lines = []

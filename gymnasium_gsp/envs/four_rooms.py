@@ -1,7 +1,7 @@
 """FourRooms: find the way through doors that are elsewhere in each episode."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -13,6 +13,12 @@ from gymnasium_gsp.envs.compiled_env import Layout
 from gymnasium_gsp.envs.grid import GridEnv, draw_map, neighbours, slipped
 from gymnasium_gsp.errors import check_count
 from gymnasium_gsp.models.model import Cells
+
+if TYPE_CHECKING:
+    from gymnasium_gsp.envs.picture import Picture
+
+WALL, DOOR = "#3c4858", "#f0b429"
+FLOORS = ("#d9e8f5", "#f5e4c8", "#d9edd3", "#eddcea")  # of the four rooms
 
 LARGEST_ROOM = 100
 
@@ -150,6 +156,18 @@ class FourRoomsEnv(GridEnv[NDArray[np.int64]]):
         place, elapsed = self._neighbours[cells[0]][direction], cells[1] + 1
         arrived = self.is_terminal((place,))
         return (place, elapsed), 1.0 - 0.9 * (elapsed / self.horizon) if arrived else 0.0, arrived
+
+    def _picture(self, pixels: int) -> "Picture":
+        (goal, doors), middle = self._present(), self.room_size
+        tiles = [WALL] * self.side**2
+        for place in self._rooms:
+            tiles[place] = FLOORS[(place % self.side > middle) + 2 * (place // self.side > middle)]
+        for door in doors:
+            tiles[door] = DOOR
+        picture = self._grid_picture(tiles, self.side, pixels)
+        picture.flag(*self._centre(goal, self.side), 96.0 / self.side)
+        self._draw_agent(picture, self.side, int(self._cells[0]), self._last_move and self._last_move[0][0])
+        return picture
 
     def _draw_text(self) -> str:
         goal, doors = self._present()

@@ -1,6 +1,7 @@
 """FrozenLake: cross a slippery lake without falling into a hole."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from gymnasium import spaces
@@ -9,6 +10,11 @@ from numpy.typing import NDArray
 from gymnasium_gsp.abi import RUNNING, TERMINATED, uniform
 from gymnasium_gsp.envs.grid import GridEnv, draw_map, neighbours, slipped
 from gymnasium_gsp.models.model import Cells
+
+if TYPE_CHECKING:
+    from gymnasium_gsp.envs.picture import Picture
+
+TILES = {"S": "#f3e3c3", "F": "#d6eaf8", "H": "#d6eaf8", "G": "#dff2e1"}  # colours
 
 MAP_8X8 = ("SFFFFFFF", "FFFFFFFF", "FFFHFFFF", "FFFFFHFF", "FFFHFFFF", "FHHFFFHF", "FHFFHFHF", "FFFHFFFG")
 """Gymnasium's 8x8 map: S start, F frozen, H hole, G goal."""
@@ -86,6 +92,19 @@ class FrozenLakeEnv(GridEnv[int]):
     def _arrive(self, cells: Sequence[int], direction: int) -> tuple[Cells, float, bool]:
         place = self._neighbours[cells[0]][direction]
         return (place,), float(self._tiles[place] == "G"), self._tiles[place] in "HG"
+
+    def _picture(self, pixels: int) -> "Picture":
+        columns = len(self.desc[0])
+        picture, side = self._grid_picture([TILES[tile] for tile in self._tiles], columns, pixels), 96.0 / columns
+        for place, tile in enumerate(self._tiles):
+            x, y = self._centre(place, columns)
+            if tile == "H":
+                picture.circle(x, y, 0.36 * side, "#123a5a")
+                picture.circle(x, y + 0.04 * side, 0.29 * side, "#1f5f8b")
+            elif tile == "G":
+                picture.flag(x, y, side)
+        self._draw_agent(picture, columns, int(self._cells[0]), self._last_move and self._last_move[0][0])
+        return picture
 
     def _draw_text(self) -> str:
         return draw_map(self.desc, int(self._cells[0]))

@@ -1,12 +1,18 @@
 """The parent of the grid worlds, in which a move may slip, and the table of neighbours that their rules read."""
 
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
 from gymnasium_gsp.envs.compiled_env import CompiledEnv, ObsT
 from gymnasium_gsp.models.model import Cells, Transition
+
+if TYPE_CHECKING:
+    from gymnasium_gsp.envs.picture import Picture
+
+DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))  # left, down, right, up
 
 
 @njit
@@ -52,6 +58,7 @@ class GridEnv(CompiledEnv[ObsT]):
 
     draws = 1
     actions = 4
+    _neighbours: list[tuple[int, ...]]
 
     def __init__(self, render_mode: str | None, horizon: int, slip: float) -> None:
         super().__init__(render_mode, horizon)
@@ -63,6 +70,43 @@ class GridEnv(CompiledEnv[ObsT]):
     def _arrive(self, cells: Sequence[int], direction: int) -> tuple[Cells, float, bool]:
         """Next cells, reward and whether the episode ends, of going in a direction."""
         raise NotImplementedError
+
+    def _grid_picture(self, tiles: Sequence[str], columns: int, pixels: int) -> "Picture":
+        """A picture of tiles in these colours, a goal's flag not included."""
+        from gymnasium_gsp.envs.picture import Picture
+
+        side = 96.0 / columns
+        picture = Picture(4.0 + side * (len(tiles) // columns), pixels)
+        for place, colour in enumerate(tiles):
+            x, y = self._centre(place, columns)
+            picture.rectangle(x - 0.47 * side, y - 0.47 * side, 0.94 * side, 0.94 * side, colour, 0.12 * side)
+        return picture
+
+    def _draw_agent(self, picture: "Picture", columns: int, place: int, place_before: int | None) -> None:
+        """Draw the agent, the move that led here, and where it had wanted to go if it slipped."""
+        from gymnasium_gsp.envs.picture import AGENT, FAINT, INK, WRONG
+
+        side, (x, y) = 96.0 / columns, self._centre(place, columns)
+        text, colour = f"slips {2.0 * self.slip:.0%}", FAINT
+        if self._last_move is not None and place_before is not None:
+            action, names = self._last_move[1], self.get_action_meanings()
+            ways = [way for way in range(4) if self._neighbours[place_before][way] == place]
+            (x0, y0), (across, down) = self._centre(place_before, columns), DIRECTIONS[action]
+            wanted = x0 + 0.62 * side * across, y0 + 0.62 * side * down
+            text, colour = names[action], INK
+            if action not in ways:
+                text, colour = f"slipped: wanted {names[action]}, went {names[ways[0]]}", WRONG
+                picture.arrow((x0, y0), wanted, FAINT, 0.07 * side)
+            picture.circle(x0, y0, 0.12 * side, AGENT)
+            picture.line((x0, y0), (x, y), AGENT, 0.08 * side)
+        picture.agent(x, y, side)
+        picture.caption(self._steps_text(), text, colour)
+
+    @staticmethod
+    def _centre(place: int, columns: int) -> tuple[float, float]:
+        """The middle of a tile in a picture."""
+        side = 96.0 / columns
+        return 2.0 + side * (place % columns + 0.5), 2.0 + side * (place // columns + 0.5)
 
     def get_action_meanings(self) -> list[str]:
         """The directions."""

@@ -1,7 +1,7 @@
 """PassengerGrid: collect passengers on a slippery grid and deliver them to the goal."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
@@ -12,6 +12,12 @@ from gymnasium_gsp.abi import RUNNING, TERMINATED, uniform
 from gymnasium_gsp.envs.grid import GridEnv, draw_map, neighbours, slipped
 from gymnasium_gsp.errors import check_count
 from gymnasium_gsp.models.model import Cells
+
+if TYPE_CHECKING:
+    from gymnasium_gsp.envs.picture import Picture
+
+FLOOR, GOAL, EMPTY = "#e9edf1", "#dff2e1", "#cfd6dd"  # colours
+PASSENGER = "#5b4bb7"
 
 LARGEST_SIDE = 256
 MOST_PASSENGERS = 16
@@ -149,9 +155,31 @@ class PassengerGridEnv(GridEnv[NDArray[np.int64]]):
         reward = float(2 ** mask.bit_count() - 1) if arrived else 0.0
         return (mask * self._places + place,), reward, arrived
 
+    def _picture(self, pixels: int) -> "Picture":
+        mask, place = divmod(int(self._cells[0]), self._places)
+        tiles = [GOAL if other == self._goal else FLOOR for other in range(self._places)]
+        picture, side = self._grid_picture(tiles, self.columns, pixels), 96.0 / self.columns
+        x, y = self._centre(self._goal, self.columns)
+        picture.flag(x, y - 0.1 * side, 0.75 * side)
+        picture.text(x, y + 0.33 * side, f"pays {2 ** mask.bit_count() - 1}", 0.24 * side)
+        for cell, bit in self._bits.items():
+            waiting, size = not mask & bit, 0.9 * side
+            _draw_person(picture, *self._centre(cell, self.columns), size, PASSENGER if waiting else EMPTY)
+        before = None if self._last_move is None else self._last_move[0][0] % self._places
+        self._draw_agent(picture, self.columns, place, before)
+        x, y = self._centre(place, self.columns)
+        for index in range(mask.bit_count()):  # on board
+            _draw_person(picture, x + side * (0.27 * index - 0.3), y + 0.3 * side, 0.62 * side, PASSENGER)
+        return picture
+
     def _draw_text(self) -> str:
         mask, place = divmod(int(self._cells[0]), self._places)
         waiting = {cell for cell, bit in self._bits.items() if not mask & bit}
         letters = ["G" if p == self._goal else "P" if p in waiting else "." for p in range(self._places)]
         rows = ["".join(letters[i : i + self.columns]) for i in range(0, self._places, self.columns)]
         return draw_map(rows, place) + f"on board: {mask.bit_count()} of {len(self.passengers)}\n"
+
+
+def _draw_person(picture: "Picture", x: float, y: float, size: float, colour: str) -> None:
+    picture.circle(x, y - 0.16 * size, 0.13 * size, colour)
+    picture.rectangle(x - 0.18 * size, y, 0.36 * size, 0.32 * size, colour, 0.14 * size)

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from itertools import product
-from math import prod
+from math import cos, pi, prod, sin
+from typing import TYPE_CHECKING
 
 import numpy as np
 from gymnasium import spaces
@@ -13,6 +14,11 @@ from gymnasium_gsp.abi import RUNNING, uniform
 from gymnasium_gsp.envs.compiled_env import CompiledEnv
 from gymnasium_gsp.errors import check_count
 from gymnasium_gsp.models.model import Transition
+
+if TYPE_CHECKING:
+    from gymnasium_gsp.envs.picture import Picture
+
+RUNS, DOWN, REBOOTED = "#2e9e5b", "#c9ced4", "#f0b429"  # colours
 
 RUNNING_PROBABILITY = (0.0238, 0.525, 0.0475, 0.95)
 """Probability of running next, by own bit + 2 * predecessor's bit."""
@@ -131,6 +137,26 @@ class SysAdminRingEnv(CompiledEnv[NDArray[np.int8]]):
     def get_action_meanings(self) -> list[str]:
         """The machine that an action reboots."""
         return [*(f"reboot {machine}" for machine in range(self.machines)), "wait"]
+
+    def _picture(self, pixels: int) -> "Picture":
+        from gymnasium_gsp.envs.picture import INK, Picture
+
+        picture, bits = Picture(100.0, pixels), self._bits(self._cells.tolist())
+        size = min(9.0, 38.0 * sin(pi / max(self.machines, 3)) * 0.8)
+        turns = [2.0 * pi * machine / self.machines - pi / 2.0 for machine in range(self.machines)]
+        places = [(50.0 + (48.0 - size) * cos(turn), 50.0 + (48.0 - size) * sin(turn)) for turn in turns]
+        for machine, end in enumerate(places):  # a running predecessor supports, one that is down drags down
+            picture.line(places[machine - 1], end, RUNS if bits[machine - 1] else DOWN, 0.25 * size)
+        for machine, (x, y) in enumerate(places):
+            if self._last_move is not None and self._last_move[1] == machine:
+                picture.circle(x, y, 1.35 * size, REBOOTED)
+            picture.circle(x, y, size, RUNS if bits[machine] else DOWN)
+            picture.text(x, y, str(machine), 0.95 * size, "#ffffff" if bits[machine] else INK)
+        picture.text(50.0, 46.0, f"{sum(bits)} of {self.machines}", 12.0)
+        picture.text(50.0, 55.0, "running", 6.5)
+        text = "" if self._last_move is None else self.get_action_meanings()[self._last_move[1]]
+        picture.caption(self._steps_text(), text)
+        return picture
 
     def _draw_text(self) -> str:
         bits = self._bits(self._cells.tolist())
