@@ -47,6 +47,7 @@ class Agent:
         memory: bytes that the graph may take.
         on_progress: called between chunks of a search; a true answer stops it.
         name: name of the algorithm in `describe`.
+        keep_outcomes: whether outcomes are stored even if the recipe does not need them, for `graph`.
         **binding: how the environment is read and simulated, see `binding.connection.connect`.
     """
 
@@ -60,6 +61,7 @@ class Agent:
         memory: int = MEMORY,
         on_progress: OnProgress | None = None,
         name: str = "recipe",
+        keep_outcomes: bool = False,
         **binding: Any,
     ) -> None:
         self.recipe, self.budget, self.name = recipe, budget, name
@@ -69,6 +71,7 @@ class Agent:
         self._action_names = action_names(env)
         self._max_nodes = None if max_nodes is None else check_count("max_nodes", max_nodes)
         self._memory = check_count("memory", memory, SMALLEST_MEMORY)
+        self._keep_outcomes = keep_outcomes
         self._search: Search | None = None
         self.reset(fresh_seed(seed))
 
@@ -83,12 +86,17 @@ class Agent:
             raise PlanningError("there is no result before the first decision or after one that failed; call act()")
         return self._result
 
+    @property
+    def root(self) -> Root | None:
+        """The state that the last decision planned from, with the model; None before the first decision."""
+        return self._last_root
+
     def graph(self) -> SearchGraph:
         """The graph of the last search: what its root reaches, copied.
 
         Raises:
-            PlanningError: if there is none: before the first decision, where the episode had ended, or in an agent that
-                was pickled since.
+            PlanningError: if there is none: before the first decision, where the episode had ended, in an agent that
+                was pickled since, or where states are shared and no outcomes stored.
         """
         if self.result.stopped_by == "terminal" or self._search is None:
             raise PlanningError("there is no searched graph: the last decision searched nothing, or was made elsewhere")
@@ -197,7 +205,9 @@ class Agent:
     def _bound_search(self, root: Root) -> Search:
         if self._search is None:
             timed = root.steps_left is not None
-            self._search = Search(root.model, self.recipe, timed, self._max_nodes, self._memory)
+            self._search = Search(
+                root.model, self.recipe, timed, self._max_nodes, self._memory, keep_outcomes=self._keep_outcomes
+            )
         return self._search
 
 
@@ -215,6 +225,7 @@ def make_agent(
     state_key: StateKey | None = None,
     action_mask: ActionMask | None = None,
     reward_bounds: RewardBounds | None = None,
+    keep_outcomes: bool = False,
     **overrides: Any,
 ) -> Agent:
     """Make an agent that plans in `env`.
@@ -235,6 +246,8 @@ def make_agent(
             `info["action_mask"]` where there is one.
         reward_bounds: in a simulator, smallest and largest reward of one step, if known; a finite p > 1 needs them
             where rewards may be negative.
+        keep_outcomes: whether outcomes are stored even if the recipe does not need them, so that `graph()` has them;
+            it takes memory and changes no result.
         **overrides: options of the algorithm, or slots of the recipe.
 
     Raises:
@@ -260,6 +273,7 @@ def make_agent(
         state_key=state_key,
         action_mask=action_mask,
         reward_bounds=reward_bounds,
+        keep_outcomes=keep_outcomes,
     )
 
 

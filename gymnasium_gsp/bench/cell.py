@@ -161,8 +161,12 @@ class Cell(Checked):
                 raise RecipeError(_unknown_argument(self.env, unknown[1])) from error
             raise RecipeError(f"{self.env} cannot be made: {type(error).__name__}: {error}") from error
 
-    def make_agent(self, env: gym.Env[Any, Any]) -> Agent:
+    def make_agent(self, env: gym.Env[Any, Any], keep_outcomes: bool = False) -> Agent:
         """The agent, bound to an environment that `make_env` made.
+
+        Args:
+            env: the environment.
+            keep_outcomes: whether outcomes are stored even if the recipe does not need them.
 
         Raises:
             RecipeError: for an unknown algorithm, preset or option, or values that make no sense.
@@ -174,7 +178,8 @@ class Cell(Checked):
         is_recipe = "(" in self.algorithm
         algorithm = parse_value(self.algorithm) if is_recipe else self.algorithm
         recipe = make_recipe(algorithm, preset=self.preset or None, env_id=env_id(env), **options)
-        return Agent(env, recipe, self.limits(), name="recipe" if is_recipe else self.algorithm)
+        name = "recipe" if is_recipe else self.algorithm
+        return Agent(env, recipe, self.limits(), name=name, keep_outcomes=keep_outcomes)
 
     def limits(self) -> Budget:
         """The budget of each decision."""

@@ -23,7 +23,7 @@ _COVERED = "covered by the paper's convergence theorem"
 _LOG_SECONDS = 30.0  # between two signs of progress where there is no terminal
 
 ShowProgress = Callable[[int, str], None]
-"""Shows how many episodes are done, and a note."""
+"""Shows how many episodes or decisions are done, and a note."""
 
 
 def _rows() -> Table:
@@ -113,20 +113,25 @@ def distance_in_words(mean: float, error: float | None, optimum: float) -> str:
 
 
 @contextmanager
-def progress_shown(total: int, done: int = 0, logged: bool = True) -> Iterator[ShowProgress]:
+def progress_shown(
+    total: int | None, done: int = 0, logged: bool = True, unit: str = "episodes", delay: float = 0.0
+) -> Iterator[ShowProgress]:
     """Show a bar of progress on standard error, with the time that remains.
 
     Args:
-        total: how many episodes are asked for.
+        total: how many are asked for; None if that is not known.
         done: how many of them were played before.
         logged: whether to show it also where there is no terminal, every half minute.
+        unit: is counted.
+        delay: seconds before anything is shown.
     """
     terminal = sys.stderr.isatty()
     with tqdm(
         total=total,
         initial=done,
         desc="playing",
-        unit=" episodes",
+        unit=f" {unit}",
+        delay=delay,
         mininterval=0.0 if terminal else _LOG_SECONDS,
         leave=not terminal,
         disable=not (terminal or logged),

@@ -36,7 +36,7 @@ def write_film(path: Path, frames: Sequence[Frame], frames_per_second: float) ->
     from PIL import Image
 
     # One palette for all frames keeps the file small and the colours still.
-    palette = Image.fromarray(np.concatenate(frames[:: max(1, len(frames) // 8)])).quantize(64)
+    palette = Image.fromarray(np.concatenate(frames[:: max(1, len(frames) // 8)])).quantize(160)
     images: list[Any] = [Image.fromarray(frame).quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     durations = [round(1000.0 / frames_per_second)] * (len(images) - 1) + [2000]
     images[0].save(path, save_all=True, append_images=images[1:], duration=durations, loop=0, optimize=False)

@@ -5,7 +5,7 @@ import sys
 _EXTRAS = {
     **dict.fromkeys(("typer", "rich", "tqdm", "pydantic", "loky"), "cli"),
     **dict.fromkeys(("pandas", "scipy", "matplotlib", "jinja2", "tabulate"), "bench"),
-    **{"optuna": "tune", "tomli_w": "tune", "distributed": "dask"},
+    **{"optuna": "tune", "tomli_w": "tune", "distributed": "dask", "PIL": "rendering", "moviepy": "films"},
 }
 
 

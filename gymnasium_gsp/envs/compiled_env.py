@@ -153,6 +153,10 @@ class CompiledEnv(gym.Env[ObsT, SupportsInt], Generic[ObsT]):
         """Return whether an episode ends on reaching this state."""
         return False
 
+    def state_name(self, cells: Sequence[int]) -> str:
+        """A short name of a state, given the cells of its key."""
+        return " ".join(map(str, np.asarray(self.observe(cells)).ravel().tolist()))
+
     def get_action_meanings(self) -> list[str]:
         """A name for each action, under the name that Atari environments use; [] if there are none."""
         return []

@@ -201,7 +201,7 @@ class FactoredRiverSwimEnv(CompiledEnv[NDArray[np.int64]]):
             picture.line((old, y), (new, y), AGENT, 0.08 * size)
         picture.agent(new, y, size)
         if swims is not None:
-            words, colour = ("swims", "#8c2f16") if swims else ("rests", INK)
+            words, colour = "swims" if swims else "rests", "#ffffff" if 0 < way[1] < self.length - 1 else INK
             picture.text(new, top + 0.82 * high, words, 0.2 * min(high, wide), colour)
 
     def _draw_text(self) -> str:

@@ -84,7 +84,7 @@ class FourRoomsEnv(GridEnv[NDArray[np.int64]]):
     ) -> None:
         super().__init__(render_mode, horizon, slip)
         self.room_size = check_count("room_size", room_size, largest=LARGEST_ROOM)
-        self.side = 2 * self.room_size + 1
+        self.side = self.columns = 2 * self.room_size + 1
         self.reward_bounds = (0.0, 1.0 - 0.9 * (1 / self.horizon))
         first, middle, last = range(self.room_size), self.room_size, range(self.room_size + 1, self.side)
         self._wall_pieces = (
@@ -164,9 +164,9 @@ class FourRoomsEnv(GridEnv[NDArray[np.int64]]):
             tiles[place] = FLOORS[(place % self.side > middle) + 2 * (place // self.side > middle)]
         for door in doors:
             tiles[door] = DOOR
-        picture = self._grid_picture(tiles, self.side, pixels)
-        picture.flag(*self._centre(goal, self.side), 96.0 / self.side)
-        self._draw_agent(picture, self.side, int(self._cells[0]), self._last_move and self._last_move[0][0])
+        picture = self._grid_picture(tiles, pixels)
+        picture.flag(*self._centre(goal), 96.0 / self.side)
+        self._draw_agent(picture)
         return picture
 
     def _draw_text(self) -> str:

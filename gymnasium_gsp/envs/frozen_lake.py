@@ -68,7 +68,8 @@ class FrozenLakeEnv(GridEnv[int]):
         super().__init__(render_mode, horizon, slip)
         self.desc = read_map(desc)
         self._tiles = "".join(self.desc)
-        self._neighbours = neighbours(len(self.desc[0]), len(self.desc))
+        self.columns = len(self.desc[0])
+        self._neighbours = neighbours(self.columns, len(self.desc))
         self.observation_space = spaces.Discrete(len(self._tiles))  # type: ignore[assignment]
 
     def _start(self) -> Sequence[int]:
@@ -94,16 +95,15 @@ class FrozenLakeEnv(GridEnv[int]):
         return (place,), float(self._tiles[place] == "G"), self._tiles[place] in "HG"
 
     def _picture(self, pixels: int) -> "Picture":
-        columns = len(self.desc[0])
-        picture, side = self._grid_picture([TILES[tile] for tile in self._tiles], columns, pixels), 96.0 / columns
+        picture, side = self._grid_picture([TILES[tile] for tile in self._tiles], pixels), 96.0 / self.columns
         for place, tile in enumerate(self._tiles):
-            x, y = self._centre(place, columns)
+            x, y = self._centre(place)
             if tile == "H":
                 picture.circle(x, y, 0.36 * side, "#123a5a")
                 picture.circle(x, y + 0.04 * side, 0.29 * side, "#1f5f8b")
             elif tile == "G":
                 picture.flag(x, y, side)
-        self._draw_agent(picture, columns, int(self._cells[0]), self._last_move and self._last_move[0][0])
+        self._draw_agent(picture)
         return picture
 
     def _draw_text(self) -> str:

@@ -58,6 +58,7 @@ class GridEnv(CompiledEnv[ObsT]):
 
     draws = 1
     actions = 4
+    columns: int
     _neighbours: list[tuple[int, ...]]
 
     def __init__(self, render_mode: str | None, horizon: int, slip: float) -> None:
@@ -71,27 +72,42 @@ class GridEnv(CompiledEnv[ObsT]):
         """Next cells, reward and whether the episode ends, of going in a direction."""
         raise NotImplementedError
 
-    def _grid_picture(self, tiles: Sequence[str], columns: int, pixels: int) -> "Picture":
+    @property
+    def places(self) -> int:
+        """Number of places in the grid, walls included."""
+        return len(self._neighbours)
+
+    def place(self, cells: Sequence[int]) -> int:
+        """Where the agent is in a state: row * columns + column."""
+        return cells[0] % self.places
+
+    def state_name(self, cells: Sequence[int]) -> str:
+        y, x = divmod(self.place(cells), self.columns)
+        return f"({x}, {y})"
+
+    def _grid_picture(self, tiles: Sequence[str], pixels: int) -> "Picture":
         """A picture of tiles in these colours, a goal's flag not included."""
         from gymnasium_gsp.envs.picture import Picture
 
-        side = 96.0 / columns
-        picture = Picture(4.0 + side * (len(tiles) // columns), pixels)
+        side = 96.0 / self.columns
+        picture = Picture(4.0 + side * (len(tiles) // self.columns), pixels)
         for place, colour in enumerate(tiles):
-            x, y = self._centre(place, columns)
+            x, y = self._centre(place)
             picture.rectangle(x - 0.47 * side, y - 0.47 * side, 0.94 * side, 0.94 * side, colour, 0.12 * side)
         return picture
 
-    def _draw_agent(self, picture: "Picture", columns: int, place: int, place_before: int | None) -> None:
+    def _draw_agent(self, picture: "Picture") -> None:
         """Draw the agent, the move that led here, and where it had wanted to go if it slipped."""
         from gymnasium_gsp.envs.picture import AGENT, FAINT, INK, WRONG
 
-        side, (x, y) = 96.0 / columns, self._centre(place, columns)
+        place = self.place(self._cells.tolist())
+        side, (x, y) = 96.0 / self.columns, self._centre(place)
         text, colour = f"slips {2.0 * self.slip:.0%}", FAINT
-        if self._last_move is not None and place_before is not None:
-            action, names = self._last_move[1], self.get_action_meanings()
-            ways = [way for way in range(4) if self._neighbours[place_before][way] == place]
-            (x0, y0), (across, down) = self._centre(place_before, columns), DIRECTIONS[action]
+        if self._last_move is not None:
+            (cells, action), names = self._last_move, self.get_action_meanings()
+            before = self.place(cells)
+            ways = [way for way in range(4) if self._neighbours[before][way] == place]
+            (x0, y0), (across, down) = self._centre(before), DIRECTIONS[action]
             wanted = x0 + 0.62 * side * across, y0 + 0.62 * side * down
             text, colour = names[action], INK
             if action not in ways:
@@ -102,11 +118,10 @@ class GridEnv(CompiledEnv[ObsT]):
         picture.agent(x, y, side)
         picture.caption(self._steps_text(), text, colour)
 
-    @staticmethod
-    def _centre(place: int, columns: int) -> tuple[float, float]:
+    def _centre(self, place: int) -> tuple[float, float]:
         """The middle of a tile in a picture."""
-        side = 96.0 / columns
-        return 2.0 + side * (place % columns + 0.5), 2.0 + side * (place // columns + 0.5)
+        side = 96.0 / self.columns
+        return 2.0 + side * (place % self.columns + 0.5), 2.0 + side * (place // self.columns + 0.5)
 
     def get_action_meanings(self) -> list[str]:
         """The directions."""

@@ -158,19 +158,21 @@ class PassengerGridEnv(GridEnv[NDArray[np.int64]]):
     def _picture(self, pixels: int) -> "Picture":
         mask, place = divmod(int(self._cells[0]), self._places)
         tiles = [GOAL if other == self._goal else FLOOR for other in range(self._places)]
-        picture, side = self._grid_picture(tiles, self.columns, pixels), 96.0 / self.columns
-        x, y = self._centre(self._goal, self.columns)
+        picture, side = self._grid_picture(tiles, pixels), 96.0 / self.columns
+        x, y = self._centre(self._goal)
         picture.flag(x, y - 0.1 * side, 0.75 * side)
         picture.text(x, y + 0.33 * side, f"pays {2 ** mask.bit_count() - 1}", 0.24 * side)
         for cell, bit in self._bits.items():
             waiting, size = not mask & bit, 0.9 * side
-            _draw_person(picture, *self._centre(cell, self.columns), size, PASSENGER if waiting else EMPTY)
-        before = None if self._last_move is None else self._last_move[0][0] % self._places
-        self._draw_agent(picture, self.columns, place, before)
-        x, y = self._centre(place, self.columns)
+            _draw_person(picture, *self._centre(cell), size, PASSENGER if waiting else EMPTY)
+        self._draw_agent(picture)
+        x, y = self._centre(place)
         for index in range(mask.bit_count()):  # on board
             _draw_person(picture, x + side * (0.27 * index - 0.3), y + 0.3 * side, 0.62 * side, PASSENGER)
         return picture
+
+    def state_name(self, cells: Sequence[int]) -> str:
+        return f"{super().state_name(cells)} with {(cells[0] // self._places).bit_count()}"
 
     def _draw_text(self) -> str:
         mask, place = divmod(int(self._cells[0]), self._places)

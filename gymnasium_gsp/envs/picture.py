@@ -6,7 +6,6 @@ Imported when a picture is asked for; `import gymnasium_gsp` stays without pygam
 import math
 import os
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -42,6 +41,7 @@ class Picture:
         self._size = pixels, 2 * round(pixels * (height + CAPTION) / 200.0)  # even, as films need it
         self._surface = pygame.Surface((self._size[0] * self._zoom, self._size[1] * self._zoom))
         self._surface.fill(PAPER)
+        self._fonts: dict[int, pygame.font.Font] = {}
 
     def rectangle(self, x: float, y: float, wide: float, high: float, colour: str, radius: float = 0.0) -> None:
         """Fill a rectangle with rounded corners; (x, y) is its upper left corner."""
@@ -80,7 +80,7 @@ class Picture:
 
     def text(self, x: float, y: float, text: str, size: float, colour: str = INK, anchor: str = "center") -> None:
         """Write a line; `anchor` is the point of it that (x, y) places: center, midleft, midright, ..."""
-        image = _font(max(1, round(self._scale * size))).render(text, True, colour)
+        image = self._font(max(1, round(self._scale * size))).render(text, True, colour)
         self._surface.blit(image, image.get_rect(**{anchor: self._at((x, y))}))
 
     def flag(self, x: float, y: float, size: float) -> None:
@@ -107,18 +107,18 @@ class Picture:
         """The picture at its own size."""
         return pygame.transform.smoothscale(self._surface, self._size)
 
+    def _font(self, pixels: int) -> pygame.font.Font:
+        if pixels not in self._fonts:
+            pygame.font.init()  # again and again, as other environments end pygame when they are closed
+            self._fonts[pixels] = pygame.font.Font(None, pixels)
+        return self._fonts[pixels]
+
     def _at(self, point: Point) -> Point:
         return self._scale * point[0], self._scale * point[1]
 
 
 def _corners(start: Point, end: Point) -> list[tuple[Point, float]]:
     return [(start, 1.0), (end, 1.0), (end, -1.0), (start, -1.0)]
-
-
-@cache
-def _font(size: int) -> pygame.font.Font:
-    pygame.font.init()
-    return pygame.font.Font(None, size)
 
 
 def text_picture(text: str, pixels: int) -> Picture:

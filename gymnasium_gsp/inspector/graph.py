@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gymnasium_gsp.errors import PlanningError
 from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.frame import FIRST_KEY
 from gymnasium_gsp.search.result import SearchResult
@@ -105,6 +107,13 @@ class SearchGraph:
                 best = int(np.lexsort((value, visits) if by_visits else (visits, value))[-1])
         return moves
 
+    def _repr_html_(self) -> str:
+        """The inspector of this decision, in a frame of a notebook."""
+        from gymnasium_gsp.inspector.page import Decision, page
+
+        inside = escape(page([Decision(self)], "Search graph"))
+        return f'<iframe srcdoc="{inside}" style="width:100%;height:860px;border:0"></iframe>'
+
     def to_dataframe(self) -> "pandas.DataFrame":
         """The outcomes as a table, a row each, with the statistics of their node and action; needs pandas."""
         import pandas as pd
@@ -182,11 +191,12 @@ class SearchGraph:
 def read_graph(search: Search, result: SearchResult) -> SearchGraph:
     """Copy what the root of a search reaches out of the store.
 
-    A recipe that stores no outcomes and no paths links no nodes; its graph is the root alone.
-
     Args:
         search: the search, after the decision.
         result: the answer of that decision.
+
+    Raises:
+        PlanningError: if outcomes are not stored and nodes are no paths, so that nothing says what leads where.
     """
     program, tally, arrays = search.program, search.tally, search.store.arrays
     nodes, actions = int(tally.nodes), int(program.actions)
@@ -205,8 +215,10 @@ def read_graph(search: Search, result: SearchResult) -> SearchGraph:
         source, action = np.divmod(tag[target], actions)
         count, total = visits[target], np.full(len(target), np.nan)
     else:
-        source = action = target = count = np.zeros(0, np.int64)
-        total = np.zeros(0)
+        raise PlanningError(
+            "this recipe shares states and stores no outcomes, so its graph is not known: make the agent with "
+            "keep_outcomes=True, which changes no result"
+        )
     depth = _depths(int(tally.root), nodes, source, target)
     kept = np.flatnonzero(depth >= 0)
     kept = kept[np.lexsort((kept, depth[kept]))]

@@ -170,8 +170,13 @@ class _Assembler:
         program["lower_bounds"] = len(self.params)
 
 
-def assemble(model: Model, recipe: Recipe) -> Assembly:
+def assemble(model: Model, recipe: Recipe, keep_outcomes: bool = False) -> Assembly:
     """Bind a recipe, whose key is settled, to a model: compile or load what it calls, and lay out the rows.
+
+    Args:
+        model: what to plan in.
+        recipe: how.
+        keep_outcomes: whether outcomes are stored even if the recipe does not need them.
 
     Raises:
         RecipeError: if recipe and model do not fit.
@@ -181,7 +186,7 @@ def assemble(model: Model, recipe: Recipe) -> Assembly:
     program, decision = parts.program, recipe.decision
     for slot, choices in _CODES.items():
         program[slot] = choices[getattr(recipe, slot)]
-    program["edges_kept"] = recipe.needs_edges
+    program["edges_kept"] = recipe.needs_edges or keep_outcomes
     program["variance_kept"] = recipe.keep_variance or recipe.backup.needs_variance or recipe.optimism is not None
     if recipe.optimism is None:
         parts.install("select", recipe.selection)

@@ -56,6 +56,7 @@ class Search:
         max_nodes: cap on stored nodes; None for what fits into `memory`.
         memory: bytes that the graph may take.
         first_rows: rows to start with; changes no result.
+        keep_outcomes: whether outcomes are stored even if the recipe does not need them; changes no result.
 
     Raises:
         RecipeError: if recipe and model do not fit, or a limit makes no sense.
@@ -69,6 +70,7 @@ class Search:
         max_nodes: int | None = None,
         memory: int = MEMORY,
         first_rows: int = SMALLEST,
+        keep_outcomes: bool = False,
     ) -> None:
         if not isinstance(model, Model):
             raise RecipeError(
@@ -82,7 +84,7 @@ class Search:
         check_count("memory", memory, SMALLEST_MEMORY)
         self.model, self.recipe = model, recipe.settled(timed)
         self.discount = float(self.recipe.discount or 0.0)
-        self._assembly = assemble(model, self.recipe)
+        self._assembly = assemble(model, self.recipe, keep_outcomes)
         self.rng = np.zeros(2, np.uint64)
         arrays = Arrays(
             program=self._assembly.program,

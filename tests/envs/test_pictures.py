@@ -174,3 +174,12 @@ def test_the_command_writes_a_film_of_each_environment(tmp_path, monkeypatch):
         with Image.open(tmp_path / f"{benchmark.name}.gif") as film:
             assert film.n_frames > 1
             assert film.size[0] == pictures.PIXELS
+
+
+def test_pictures_go_on_when_another_environment_has_ended_pygame():
+    import pygame
+
+    with made("SysAdminRing") as env:
+        env.render()
+        pygame.quit()
+        assert env.render().any()

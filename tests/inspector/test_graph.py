@@ -13,7 +13,7 @@ from gymnasium_gsp.inspector.graph import TERMINAL
 
 def searched(algorithm="gs-power-uct", env="GSP/FrozenLake-v0", steps=0, **options):
     env = gym.make(env)
-    agent = gsp.make_agent(env, algorithm, **{"budget": 200, "seed": 0, **options})
+    agent = gsp.make_agent(env, algorithm, **{"budget": 200, "seed": 0, "keep_outcomes": True, **options})
     observation, info = env.reset(seed=0)
     for _ in range(steps):
         observation, *_, info = env.step(agent.act(observation, info))
@@ -101,6 +101,33 @@ def test_a_graph_is_a_copy():
     before = graph.visits.copy()
     agent.plan(agent._binding.view.env.unwrapped.observe(agent._last_root.cells))
     assert (graph.visits == before).all()
+
+
+@pytest.mark.parametrize("options", [{"preset": "paper"}, {"algorithm": "brue"}, {"algorithm": "uct"}])
+def test_stored_outcomes_change_no_result(options):
+    kept, plain = searched(steps=4, **options), searched(steps=4, keep_outcomes=False, **options)
+    for name in ("action", "value", "model_steps", "nodes", "graph_size"):
+        assert getattr(kept.result, name) == getattr(plain.result, name), name
+    assert kept.result.q_values.tobytes() == plain.result.q_values.tobytes()
+    assert kept.result.visit_counts.tobytes() == plain.result.visit_counts.tobytes()
+
+
+def test_shared_states_without_outcomes_have_no_graph():
+    agent = searched(preset="paper", keep_outcomes=False)
+    with pytest.raises(gsp.PlanningError, match="keep_outcomes=True"):
+        agent.graph()
+
+
+def test_a_tree_is_known_by_its_paths():
+    """Without stored outcomes a tree has its parents all the same; with them, also where an episode ended."""
+    plain, kept = (searched("uct", budget=400, keep_outcomes=keep).graph() for keep in (False, True))
+    assert np.isnan(plain.reward).all()
+    stored = kept.target >= 0
+    links = {tuple(link) for link in np.stack((plain.source, plain.action, plain.target, plain.count)).T.tolist()}
+    assert {link[:3] for link in links} == set(
+        zip(*(part[stored].tolist() for part in (kept.source, kept.action, kept.target)), strict=True)
+    )
+    assert not np.isnan(kept.reward).any()
 
 
 def test_where_nothing_was_searched_there_is_no_graph():

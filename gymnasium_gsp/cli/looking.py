@@ -1,0 +1,69 @@
+"""`gsp inspect` and `gsp watch`: what a planner sees, as a page and live in the terminal."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gymnasium_gsp.cli import front
+from gymnasium_gsp.cli.front import app
+from gymnasium_gsp.errors import RecipeError
+
+BudgetOption = Annotated[
+    str, typer.Option(metavar="N", help="Simulations per decision, or limits: 'Budget(seconds=0.1)'.")
+]
+SeedOption = Annotated[int, typer.Option(metavar="S", help="The same seed gives the same numbers.")]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that exists.")]
+
+
+def check_new(path: Path, force: bool) -> None:
+    """Refuse to write over a file.
+
+    Raises:
+        RecipeError: if it exists, or its folder does not.
+    """
+    if path.exists() and not force:
+        raise RecipeError(f"{path} exists; give --force to write over it, or another name with -o")
+    if not path.parent.is_dir():
+        raise RecipeError(f"the folder {path.parent} does not exist; make it first")
+
+
+@app.command()
+def inspect(
+    env: front.Environment,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page.")] = Path("inspect.html"),
+    step: Annotated[int, typer.Option(metavar="N", min=0, help="Inspect the decision after N steps.")] = 0,
+    episode: Annotated[bool, typer.Option("--episode", help="Inspect every decision of the episode.")] = False,
+    algorithm: front.AlgorithmName = "gs-power-uct",
+    preset: front.Preset = None,
+    budget: BudgetOption = "256",
+    seed: SeedOption = 0,
+    options: front.AlgorithmSettings = None,
+    env_options: front.EnvironmentSettings = None,
+    force: Force = False,
+) -> None:
+    """Write a decision, or a whole episode, as one page: picture, actions with their exact values, search graph.
+
+    The graph of the decision at --step is drawn whole, up to 20,000 nodes; with --episode, the other steps show their
+    300 most visited nodes.
+    """
+    from gymnasium_gsp.bench.cell import Cell
+    from gymnasium_gsp.bench.console import progress_shown
+    from gymnasium_gsp.bench.inspection import decisions, with_pictures
+    from gymnasium_gsp.inspector.page import page
+
+    check_new(output, force)
+    cell = with_pictures(
+        Cell(
+            env=env, algorithm=algorithm, preset=preset, budget=budget, seed=seed, options=options,
+            env_options=env_options,
+        )
+    )  # fmt: skip
+    title = f"{cell.env}, {cell.algorithm}, {cell.budget} simulations, seed {seed}"
+    first, last, recorded = (0, None, []) if episode else (step, step, [])
+    with progress_shown(None if episode else step + 1, unit="decisions", delay=2.0) as show:
+        for decision in decisions(cell, first, last, None if episode and not step else step):
+            recorded.append(decision)
+            show(decision.step + 1, f"return so far {decision.total:.4g}")
+    output.write_text(page(recorded, title), encoding="utf-8")
+    print(f"{len(recorded)} {'decision is' if len(recorded) == 1 else 'decisions are'} in {output}")
