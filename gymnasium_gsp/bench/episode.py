@@ -1,7 +1,7 @@
 """Playing the episodes of a cell: each by itself, with seeds that do not depend on who plays it."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -66,7 +66,11 @@ def warm_up(cell: Cell) -> None:
         agent.act(*env.reset(seed=0))
 
 
-def play_episode(cell: Cell, index: int) -> Episode:
+OnDecision = Callable[[int], object]
+"""Called after each decision of an episode, with their number so far."""
+
+
+def play_episode(cell: Cell, index: int, on_decision: OnDecision | None = None) -> Episode:
     """Play one episode, in an environment and with an agent of its own, so that no episode depends on another."""
     total_reward, weight, done = 0.0, 1.0, False
     results: list[SearchResult] = []
@@ -79,6 +83,8 @@ def play_episode(cell: Cell, index: int) -> Episode:
         while not done:
             action = agent.act(observation, info)
             results.append(agent.result)
+            if on_decision is not None:
+                on_decision(len(results))
             observation, reward, terminated, truncated, info = env.step(action)
             total_reward += weight * float(reward)
             weight *= return_discount(env)
@@ -123,7 +129,13 @@ def task_of(cell: Cell, modules: Iterable[str] = ()) -> Task:
     return Task(cell, tuple(modules), gym.registry.get(cell.env))
 
 
-def play(cell: Cell, episodes: int, jobs: int = 1, modules: Iterable[str] = ()) -> Iterator[Episode]:
+def play(
+    cell: Cell,
+    episodes: int,
+    jobs: int = 1,
+    modules: Iterable[str] = (),
+    on_decision: OnDecision | None = None,
+) -> Iterator[Episode]:
     """Play a cell, episode by episode; the order and the numbers do not depend on the number of jobs.
 
     Bad input is refused here, before the first episode is asked for.
@@ -133,6 +145,7 @@ def play(cell: Cell, episodes: int, jobs: int = 1, modules: Iterable[str] = ()) 
         episodes: how many.
         jobs: number of processes; 1 for this one.
         modules: imported by every process first, as they register what the cell names.
+        on_decision: called after each decision where this process plays.
 
     Raises:
         RecipeError: if the cell, the number of episodes or that of jobs makes no sense.
@@ -142,7 +155,7 @@ def play(cell: Cell, episodes: int, jobs: int = 1, modules: Iterable[str] = ()) 
     processes = min(check_count("jobs", jobs), episodes)
     warm_up(cell)
     if processes == 1:
-        return (play_episode(cell, index) for index in indices)
+        return (play_episode(cell, index, on_decision) for index in indices)
     return _play_in_processes(task_of(cell, modules), indices, processes)
 
 

@@ -2,15 +2,16 @@
 
 import base64
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 
-from gymnasium_gsp.agents.agent import Agent
+from gymnasium_gsp.agents.agent import Agent, OnProgress
 from gymnasium_gsp.agents.seeding import episode_seeds
 from gymnasium_gsp.bench.cell import Cell, env_id
 from gymnasium_gsp.bench.texts import arguments_of
@@ -25,25 +26,41 @@ PIXELS = 440  # width of a picture
 MOST_STATES = 20_000  # that exact values are computed for
 
 
-def with_pictures(cell: Cell) -> Cell:
-    """The cell with an environment that shows itself: as pixels if it can, else as text, else not at all."""
+def with_pictures(cell: Cell, order: tuple[str, ...] = ("rgb_array", "ansi")) -> Cell:
+    """The cell with an environment that shows itself in the first of these ways that it can, else not at all."""
     with closing(cell.make_env()) as env:
         modes = env.metadata.get("render_modes", [])
     pictures = find_spec("pygame") is not None and find_spec("PIL") is not None
-    for mode in ("rgb_array", "ansi"):
+    for mode in order:
         if mode in modes and (pictures or mode == "ansi"):
             return cell.changed(env_options={**arguments_of(cell.env_options), "render_mode": mode})
     return cell
 
 
-def decisions(cell: Cell, first: int = 0, last: int | None = None, whole: int | None = None) -> Iterator[Decision]:
-    """Play the first episode of a cell, and record its decisions.
+@dataclass(frozen=True)
+class Moment:
+    """An episode between a decision and its step, or at its end.
+
+    Attributes:
+        env, agent: the environment before the step, and its planner.
+        step: steps taken.
+        total: return so far.
+        ended: whether the episode has ended; the agent's result is then that of the last decision.
+    """
+
+    env: gym.Env[Any, Any]
+    agent: Agent
+    step: int
+    total: float
+    ended: bool = False
+
+
+def moments(cell: Cell, on_progress: OnProgress | None = None) -> Iterator[Moment]:
+    """Play the first episode of a cell: a moment after each decision, and one at the end.
 
     Args:
         cell: what to play; see `with_pictures`.
-        first: step of the first decision to record; those before it are played, too.
-        last: step of the last; None for all until the episode ends.
-        whole: the step whose graph is drawn whole, up to MOST_WHOLE nodes; others show the MOST_NODES most visited.
+        on_progress: called between chunks of a search.
     """
     with closing(cell.make_env()) as env:
         raw: Any = env.unwrapped
@@ -51,21 +68,46 @@ def decisions(cell: Cell, first: int = 0, last: int | None = None, whole: int | 
             raw.render_size = PIXELS
         env_seed, agent_seed = episode_seeds(cell.seed, env_id(env), 0)
         agent = cell.make_agent(env, keep_outcomes=True)
+        agent.on_progress = on_progress
         observation, info = env.reset(seed=env_seed)
         agent.reset(seed=agent_seed)
-        step, total, done, oracle = 0, 0.0, False, None
-        while not done and (last is None or step <= last):
+        step, total, done = 0, 0.0, False
+        while not done:
             action = agent.act(observation, info)
-            if step == 0:
-                oracle = exact_values(agent)
-            if step >= first:
-                most = MOST_WHOLE if step == whole else MOST_NODES
-                yield _recorded(agent, env, oracle, step, total, most)
+            yield Moment(env, agent, step, total)
             observation, reward, terminated, truncated, info = env.step(action)
             total += float(reward)
             step, done = step + 1, terminated or truncated
-    if step <= first:
-        raise RecipeError(f"the episode had ended after {step} steps; there is no decision at step {first}")
+        yield Moment(env, agent, step, total, ended=True)
+
+
+def decisions(
+    cell: Cell,
+    first: int = 0,
+    last: int | None = None,
+    whole: int | None = None,
+    show: Callable[[int, str], object] = lambda done, note: None,
+) -> Iterator[Decision]:
+    """Play the first episode of a cell, and record its decisions.
+
+    Args:
+        cell: what to play; see `with_pictures`.
+        first: step of the first decision to record; those before it are played, too.
+        last: step of the last; None for all until the episode ends.
+        whole: the step whose graph is drawn whole, up to MOST_WHOLE nodes; others show the MOST_NODES most visited.
+        show: told how many decisions were made, with a note.
+    """
+    oracle = None
+    for moment in moments(cell):
+        if moment.ended or (last is not None and moment.step > last):
+            break
+        show(moment.step + 1, f"return so far {moment.total:.4g}")
+        if moment.step == 0:
+            oracle = exact_values(moment.agent)
+        if moment.step >= first:
+            yield _recorded(moment, oracle, MOST_WHOLE if moment.step == whole else MOST_NODES)
+    if moment.step < first or (moment.ended and moment.step == first):
+        raise RecipeError(f"the episode had ended after {moment.step} steps; there is no decision at step {first}")
 
 
 def exact_values(agent: Agent) -> HorizonValues | None:
@@ -83,18 +125,16 @@ def exact_values(agent: Agent) -> HorizonValues | None:
         return None
 
 
-def _recorded(
-    agent: Agent, env: gym.Env[Any, Any], oracle: HorizonValues | None, step: int, total: float, most: int
-) -> Decision:
-    graph, raw, root = agent.graph(), env.unwrapped, agent.root
-    exact = oracle.q_values(root.cells, step) if oracle is not None and root is not None else None
+def _recorded(moment: Moment, oracle: HorizonValues | None, most: int) -> Decision:
+    graph, raw, root = moment.agent.graph(), moment.env.unwrapped, moment.agent.root
+    exact = oracle.q_values(root.cells, moment.step) if oracle is not None and root is not None else None
     name = getattr(raw, "state_name", None)
     by_state = graph.states.shape[1] > 0 and callable(name)
     return Decision(
         graph=graph,
-        step=step,
-        total=total,
-        picture=picture_of(env),
+        step=moment.step,
+        total=moment.total,
+        picture=picture_of(moment.env),
         exact=exact,
         heat=_heat(graph, raw),
         state_name=name if by_state and name is not None else cells_text,

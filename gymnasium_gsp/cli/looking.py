@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from gymnasium_gsp.cli import front
-from gymnasium_gsp.cli.front import app
+from gymnasium_gsp.cli.front import app, leave
 from gymnasium_gsp.errors import RecipeError
 
 BudgetOption = Annotated[
@@ -60,10 +60,56 @@ def inspect(
         )
     )  # fmt: skip
     title = f"{cell.env}, {cell.algorithm}, {cell.budget} simulations, seed {seed}"
-    first, last, recorded = (0, None, []) if episode else (step, step, [])
+    first, last, whole = (0, None, step or None) if episode else (step, step, step)
     with progress_shown(None if episode else step + 1, unit="decisions", delay=2.0) as show:
-        for decision in decisions(cell, first, last, None if episode and not step else step):
-            recorded.append(decision)
-            show(decision.step + 1, f"return so far {decision.total:.4g}")
+        recorded = list(decisions(cell, first, last, whole, show))
     output.write_text(page(recorded, title), encoding="utf-8")
     print(f"{len(recorded)} {'decision is' if len(recorded) == 1 else 'decisions are'} in {output}")
+
+
+@app.command()
+def watch(
+    env: front.Environment,
+    algorithm: front.AlgorithmName = "gs-power-uct",
+    preset: front.Preset = None,
+    budget: BudgetOption = "256",
+    seed: SeedOption = 0,
+    fps: Annotated[float, typer.Option(min=0.1, help="Decisions a second, at most.")] = 4.0,
+    video: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also a film: .gif, or .mp4 with the extra films.")
+    ] = None,
+    options: front.AlgorithmSettings = None,
+    env_options: front.EnvironmentSettings = None,
+    force: Force = False,
+) -> None:
+    """Play an episode in the terminal: the environment, the root's actions with value, interval and visits."""
+    from rich.console import Console
+
+    from gymnasium_gsp.bench.cell import Cell
+    from gymnasium_gsp.bench.film import Frame, check_film, write_film
+    from gymnasium_gsp.bench.inspection import with_pictures
+    from gymnasium_gsp.bench.watching import watch as play
+
+    if video is not None:
+        check_film(video)
+        check_new(video, force)
+    cell = Cell(
+        env=env, algorithm=algorithm, preset=preset, budget=budget, seed=seed, options=options, env_options=env_options
+    )
+    shown = with_pictures(cell, ("rgb_array",) if video is not None else ("ansi", "rgb_array"))
+    if video is not None and "rgb_array" not in shown.env_options:
+        raise RecipeError(
+            f"no film can be made of {cell.env}: it draws no pictures, or pygame or pillow is missing "
+            "(pip install 'gymnasium-gsp[rendering]'); leave out --video"
+        )
+    frames: list[Frame] = []
+    console = Console()
+    try:
+        pause = 1.0 / fps if console.is_terminal else 0.0
+        total = play(shown, str(cell), console, pause, frames.append if video else None)
+    except KeyboardInterrupt:
+        leave("interrupted", front.INTERRUPTED)
+    print(f"the return of the episode is {total:.6g}")
+    if video is not None:
+        write_film(video, frames, fps)
+        print(f"the film is in {video}")

@@ -96,7 +96,12 @@ def _play(cell: "Cell", episodes: int, jobs: int, modules: Iterable[str]) -> lis
     total_reward = 0.0
     try:
         with progress_shown(episodes, logged=False) as show:
-            for episode in play(cell, episodes, jobs, modules):
+
+            def decided(number: int) -> None:
+                mean = f"mean return so far {total_reward / len(played):.4g}" if played else "first episode"
+                show(len(played), f"{mean}, {number} decisions of episode {len(played) + 1}")
+
+            for episode in play(cell, episodes, jobs, modules, decided):
                 played.append(episode)
                 total_reward += episode.total_reward
                 show(len(played), f"mean return so far {total_reward / len(played):.4g}")
