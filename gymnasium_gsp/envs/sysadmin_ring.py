@@ -158,6 +158,9 @@ class SysAdminRingEnv(CompiledEnv[NDArray[np.int8]]):
         picture.caption(self._steps_text(), text)
         return picture
 
+    def state_name(self, cells: Sequence[int]) -> str:
+        return "".join("#" if bit else "." for bit in self._bits(cells))
+
     def _draw_text(self) -> str:
-        bits = self._bits(self._cells.tolist())
-        return "".join("#" if bit else "." for bit in bits) + f"  running: {sum(bits)} of {self.machines}\n"
+        name = self.state_name(self._cells.tolist())
+        return f"{name}  running: {name.count('#')} of {self.machines}\n"

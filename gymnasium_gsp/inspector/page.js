@@ -87,14 +87,14 @@ function heatMap(heat, name) {
 function graphOf(step) {
   const graph = new graphology.MultiDirectedGraph(), nodes = step.nodes, edges = step.edges, line = new Set(step.line);
   const [low, high] = span(nodes.v), most = Math.max(1, ...nodes.n.slice(0, 1), nodes.n.reduce((a, b) => Math.max(a, b), 1));
-  const scale = Math.min(1, 25 / Math.sqrt(nodes.n.length));
+  const scale = Math.min(1, 40 / Math.sqrt(nodes.n.length)), thin = 0.7 * scale ** 1.5;
   nodes.n.forEach((visits, i) => graph.addNode(i, {
     x: nodes.x[i], y: nodes.y[i], size: scale * (2.5 + 11 * Math.sqrt(visits / most)),
     color: colour(high > low && nodes.v[i] !== null ? (nodes.v[i] - low) / (high - low) : 0.5),
     ring: nodes.parents[i] > 1 ? 0.22 : 0, label: (i ? "" : "root ") + nodes.name[i], forceLabel: i === 0,
   }));
   edges.s.forEach((source, k) => graph.addEdgeWithKey(k, source, edges.t[k], {
-    size: line.has(k) ? 3 : 0.7, color: line.has(k) ? LINE : EDGE, zIndex: line.has(k) ? 1 : 0,
+    size: line.has(k) ? 3 : thin, color: line.has(k) ? LINE : EDGE, zIndex: line.has(k) ? 1 : 0,
     label: `${step.actions[edges.a[k]].name} ${count(edges.c[k])} (${text(edges.p[k])})`,
   }));
   nodes.folded.forEach((folded, i) => rest(graph, i, nodes, folded && `+${count(folded)} more`, "rest", 0.3));
