@@ -89,7 +89,7 @@ function graphOf(step) {
   const [low, high] = span(nodes.v), most = Math.max(1, ...nodes.n.slice(0, 1), nodes.n.reduce((a, b) => Math.max(a, b), 1));
   const scale = Math.min(1, 40 / Math.sqrt(nodes.n.length)), thin = 0.7 * scale ** 1.5;
   nodes.n.forEach((visits, i) => graph.addNode(i, {
-    x: nodes.x[i], y: nodes.y[i], size: scale * (2.5 + 11 * Math.sqrt(visits / most)),
+    x: nodes.x[i], y: nodes.y[i], size: Math.max(1.6, scale * (2.5 + 11 * Math.sqrt(visits / most))),
     color: colour(high > low && nodes.v[i] !== null ? (nodes.v[i] - low) / (high - low) : 0.5),
     ring: nodes.parents[i] > 1 ? 0.22 : 0, label: (i ? "" : "root ") + nodes.name[i], forceLabel: i === 0,
   }));
@@ -124,7 +124,7 @@ function showGraph(step) {
     renderer = new Sigma(graph, by("graph"), {
       defaultNodeType: "border", nodeProgramClasses: {border: program}, renderEdgeLabels: false, zIndex: true,
       labelColor: {color: INK}, edgeLabelColor: {color: INK}, labelSize: 12, edgeLabelSize: 11, labelDensity: 0.4,
-      labelRenderedSizeThreshold: 7, hideEdgesOnMove: graph.size > 30000, minCameraRatio: 0.005, maxCameraRatio: 3,
+      labelRenderedSizeThreshold: 7, minEdgeThickness: 0.7, hideEdgesOnMove: graph.size > 30000, minCameraRatio: 0.005, maxCameraRatio: 3,
       defaultDrawNodeHover: () => {}, nodeReducer: reduceNode, edgeReducer: reduceEdge,
     });
   } catch (error) {
