@@ -14,7 +14,7 @@ from gymnasium_gsp.agents.seeding import agent_stream, fresh_seed, simulator_see
 from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM, ingredients_of, make_recipe
 from gymnasium_gsp.binding.binding import Root
 from gymnasium_gsp.binding.connection import connect
-from gymnasium_gsp.binding.simulated import ActionMask, StateKey
+from gymnasium_gsp.binding.simulated import ActionMask, SimulatedBinding, StateKey
 from gymnasium_gsp.errors import RecipeError, check_count
 from gymnasium_gsp.models.model import Model, RewardBounds
 from gymnasium_gsp.search.budget import Budget, Progress, SearchResult, as_budget
@@ -63,6 +63,8 @@ class Agent:
         self.on_progress = on_progress
         self.result: SearchResult | None = None
         self._binding = connect(env, **binding)
+        if isinstance(self._binding, SimulatedBinding):
+            self._binding.warn_of_failed_claims()
         self._max_nodes = None if max_nodes is None else check_count("max_nodes", max_nodes)
         self._memory = check_count("memory", memory, SMALLEST_MEMORY)
         self._search: Search | None = None
@@ -155,6 +157,9 @@ class Agent:
     def _begins_episode(self, root: Root) -> bool:
         last = self._last_root
         if last is None or last.model is not root.model or root.elapsed < last.elapsed:
+            return True
+        if (last.steps_left is None) != (root.steps_left is None):  # a time limit was set, or dropped
+            self._search = None
             return True
         return root.steps_counted and root.elapsed == 0 and self._acted
 
