@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 
 from gymnasium_gsp.agents.batch import unbatch
+from gymnasium_gsp.agents.defaults import fit_budget
 from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
 from gymnasium_gsp.agents.seeding import agent_stream, fresh_seed, simulator_seed
 from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM, ingredients_of, make_recipe
@@ -34,11 +35,12 @@ class Agent:
         budget: what each decision may spend; may be changed between decisions.
         result: the last `SearchResult`; None before the first decision and after an error.
         name: the algorithm's name, or "recipe".
+        chosen: options of the recipe that were chosen with a budget that was not given, as text by name.
 
     Args:
         env: the environment, wrapped or not.
         recipe: how to plan.
-        budget: what each decision may spend.
+        budget: what each decision may spend; None to choose it by what a step costs, see `agents.defaults`.
         seed: seed of the agent's own stream, unrelated to the environment's; None for entropy.
         max_nodes: cap on stored nodes; None for what fits into `memory`.
         memory: bytes that the graph may take.
@@ -51,7 +53,7 @@ class Agent:
         self,
         env: gym.Env,
         recipe: Recipe,
-        budget: Budget,
+        budget: Budget | None = None,
         seed: int | None = None,
         max_nodes: int | None = None,
         memory: int = MEMORY,
@@ -59,12 +61,16 @@ class Agent:
         name: str = "recipe",
         **binding: Any,
     ) -> None:
-        self.recipe, self.budget, self.name = recipe, budget, name
+        self.name = name
         self.on_progress = on_progress
         self.result: SearchResult | None = None
         self._binding = connect(env, **binding)
         if isinstance(self._binding, SimulatedBinding):
             self._binding.warn_of_failed_claims()
+        self.chosen: dict[str, str] = {}
+        if budget is None:
+            budget, recipe, self.chosen = fit_budget(self._binding, recipe)
+        self.recipe, self.budget = recipe, budget
         self._max_nodes = None if max_nodes is None else check_count("max_nodes", max_nodes)
         self._memory = check_count("memory", memory, SMALLEST_MEMORY)
         self._search: Search | None = None
@@ -139,6 +145,7 @@ class Agent:
             **self._binding.describe(),
             "recipe": ingredients_of(self.recipe.settled(self._binding.time_limit is not None)),
             "budget": repr(self.budget),
+            **({"chosen with the budget": self.chosen} if self.chosen else {}),
             "not covered by the theorem because": list(self.recipe.guarantee),
         }
 
@@ -183,7 +190,7 @@ def make_agent(
     env: gym.Env,
     algorithm: str | Recipe = DEFAULT_ALGORITHM,
     *,
-    budget: int | Budget = 256,
+    budget: int | Budget | None = None,
     seed: int | None = None,
     preset: str | os.PathLike[str] | None = None,
     max_nodes: int | None = None,
@@ -200,7 +207,9 @@ def make_agent(
     Args:
         env: a Gymnasium environment with discrete actions, wrapped or not.
         algorithm: a registered algorithm's name, or a recipe.
-        budget: what each decision may spend: a number of simulations, or a `Budget`.
+        budget: what each decision may spend: a number of simulations, or a `Budget`.  If it is not given, it is chosen
+            by what a step costs: simulations of a compiled model, or model steps of a Python simulator and a depth
+            that fits, for about a tenth of a second; `describe()` says what was chosen.
         seed: seed of the agent's own random stream; None for entropy.
         preset: a named set of options for this environment, or a file of them as `gsp tune` writes it, NAME.toml.
         max_nodes: cap on stored nodes; None for what fits into `memory`.
@@ -228,7 +237,7 @@ def make_agent(
     return Agent(
         env,
         recipe,
-        as_budget(budget),
+        None if budget is None else as_budget(budget),
         seed,
         max_nodes,
         memory,

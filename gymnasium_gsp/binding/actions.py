@@ -32,7 +32,7 @@ class Actions:
     def __init__(self, space: spaces.Space, listed: Sequence[object] | None = None) -> None:
         self._actions = _enumerate(space) if listed is None else listed
         self.count = len(self._actions)
-        self._components = 1 if isinstance(space, spaces.Discrete) or listed is not None else math.prod(space.shape or ())
+        self._components = math.prod(space.shape or ()) if listed is None else 1
 
     def flat_mask(self, mask: object) -> NDArray[Any]:
         """A mask as one number for each action; a tuple of masks, as Gymnasium has it, masks each component alone."""

@@ -1,5 +1,7 @@
 """Environments that are planned in through a private simulator, saved and keyed by an adapter."""
 
+import statistics
+import time
 import warnings
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -26,6 +28,7 @@ ActionMask = Callable[[BareEnv], Any]
 """A function of the bare environment that returns its legal actions, an array of 0 and 1."""
 
 _STEPS_TRIED, _SECONDS_TRIED = 12, 0.5  # steps of an episode that an agent tries, and how long the first ones may take
+_STEPS_TIMED = 24
 _tried: set[type] = set()  # environments whose claims have been tried
 
 
@@ -129,6 +132,21 @@ class SimulatedBinding(Binding):
             failed.append(f"planning changes {changed}, which every environment of this kind shares: keep it in self")
         for words in failed:
             warnings.warn(f"{kind.__name__}: {words}. `gsp check` tells more", RuntimeWarning, stacklevel=4)
+
+    def step_seconds(self) -> float:
+        """Seconds of one step of the simulator with its key: the median of a fixed number of random steps."""
+        simulator, seconds, ended, info = self.simulator, [], True, None
+        draw = np.random.default_rng(0)
+        for choice in draw.integers(1 << 30, size=_STEPS_TIMED).tolist():
+            if ended:
+                info = simulator.env.reset(seed=0)[1]
+            action = self.legal_action(simulator.raw, info, choice)
+            begun = time.perf_counter()
+            observation, _, terminated, truncated, info = simulator.env.step(action)
+            self.key(observation)
+            seconds.append(time.perf_counter() - begun)
+            ended = terminated or truncated
+        return statistics.median(seconds)
 
     def legal_action(self, raw: BareEnv, info: object, choice: int = 0) -> object:
         """A legal action of a bare environment that last returned this info, chosen by a number."""

@@ -191,7 +191,8 @@ class Trial:
         return PASSED, f"no step drew anything: {_FUTURES} states, each with 8 seeds"
 
     def try_foresight(self) -> Outcome:
-        experiment = Experiment(self.env, self.adapter, self.simulator, self.action, self.shown)
+        env = self.simulator.env if self.simulator.wrappers.unseen else self.env
+        experiment = Experiment(env, self.adapter, self.simulator, self.action, self.shown)
         known = experiment.run(self.seed, _STEPS)
         self.ended = True
         if known is None:

@@ -41,8 +41,12 @@ def run(
     algorithm: front.AlgorithmName = "gs-power-uct",
     preset: front.Preset = None,
     budget: Annotated[
-        str, typer.Option(metavar="N", help="Simulations per decision, or limits: 'Budget(seconds=0.1)'.")
-    ] = "256",
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="Simulations per decision, or limits: 'Budget(seconds=0.1)'; by default what fits the cost of a step.",
+        ),
+    ] = None,
     episodes: Annotated[int, typer.Option(metavar="M", min=1, help="How many episodes to play.")] = 20,
     seed: Annotated[int, typer.Option(metavar="S", help="The same seed gives the same numbers.")] = 0,
     jobs: Annotated[int, typer.Option(metavar="J", min=1, help="Processes; they change no number.")] = 1,
@@ -57,13 +61,16 @@ def run(
     from gymnasium_gsp.bench.summary import summarise
 
     import_modules(modules or ())
+    spent = {} if budget is None else {"budget": budget}
     cell = Cell(
-        env=env, algorithm=algorithm, preset=preset, budget=budget, seed=seed, options=options, env_options=env_options
+        env=env, algorithm=algorithm, preset=preset, seed=seed, options=options, env_options=env_options, **spent
     )
+    if budget is None:
+        cell = cell.with_fitting_budget()
     live = cell.make_env()
     planner = cell.make_agent(live)
     if not as_json:
-        print_plan(cell, episodes, planner, live)
+        print_plan(cell, episodes, planner, live, fitted=budget is None)
     summary = summarise(cell, planner, live, _play(cell, episodes, jobs, modules or ()))
     live.close()
     if as_json:
