@@ -6,6 +6,7 @@ cost is rounded to a power of four, which comes out alike on machines of one kin
 
 import math
 from dataclasses import replace
+from typing import Any
 
 from gymnasium_gsp.binding.binding import Binding
 from gymnasium_gsp.binding.simulated import SimulatedBinding
@@ -38,7 +39,9 @@ def fit_budget(binding: Binding, recipe: Recipe) -> tuple[Budget, Recipe, dict[s
     if recipe.horizon == StepsLeft() and recipe.optimism is None and recipe.evaluation == Rollout():
         fewest, most = _DEPTHS
         depth = min(most, max(fewest, 2 ** int(math.log2(steps / (2 * _SIMULATIONS_WANTED) or 1))))
-        chosen = {"horizon": FixedHorizon(depth), "evaluation": Rollout(steps=depth)}
-        recipe = replace(recipe, **chosen)  # type: ignore[arg-type]
-        options = {name: repr(value) for name, value in chosen.items()}
+        chosen: dict[str, Any] = {"horizon": FixedHorizon(depth), "evaluation": Rollout(steps=depth)}
+        if recipe.settled(binding.time_limit is not None).key == "state_elapsed":  # a depth that moves with the root
+            chosen["retention"] = "decision"
+        recipe = replace(recipe, **chosen)
+        options = {name: str(value) for name, value in chosen.items()}
     return Budget(model_steps=steps), recipe, options

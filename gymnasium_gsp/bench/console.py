@@ -76,7 +76,7 @@ def print_plan(cell: Cell, episodes: int, agent: Agent, env: gym.Env[Any, Any], 
     rows.add_row("agent", f"[cyan]{escape(agent.name)}[/]{escape(citation + preset)}")
     rows.add_row("plan", f"{spent} per decision, {episodes} episodes, seed {cell.seed}")
     if fitted:
-        settings = [f"{name}={value!r}" for name, value in options_of(cell.options).items()]
+        settings = [f"{name}={value}" for name, value in options_of(cell.options).items()]
         words = ["--budget", str(cell.budget), *(word for text in settings for word in ("--set", text))]
         rows.add_row("again with", escape(shlex.join(words)))
     _OUTPUT.print(rows)

@@ -39,6 +39,7 @@ class SimulatedBinding(Binding):
         adapter: the adapter.
         simulator: the private environment in which simulations run.
         action_mask: the function of that name.
+        masked: whether some actions may be illegal.
         model: the model behind callbacks into the simulator.
 
     Args:
@@ -84,8 +85,8 @@ class SimulatedBinding(Binding):
             )
         if by_state and not observing and not self.adapter.observes:
             self.simulator.skip_observations()
-        masked = action_mask is not None or "action_mask" in self.simulator.first_info
-        mask = self.legal_mask if masked else None
+        self.masked = action_mask is not None or "action_mask" in self.simulator.first_info
+        mask = self.legal_mask if self.masked else None
         self._elapsed: int | None = None  # at the last decision
         self.model = SimulatorModel(self.simulator, self.actions, self.key, mask, bounds)
 
