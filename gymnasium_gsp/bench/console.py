@@ -76,10 +76,14 @@ def print_plan(cell: Cell, episodes: int, agent: Agent, env: gym.Env[Any, Any], 
     rows.add_row("agent", f"[cyan]{escape(agent.name)}[/]{escape(citation + preset)}")
     rows.add_row("plan", f"{spent} per decision, {episodes} episodes, seed {cell.seed}")
     if fitted:
-        settings = [f"{name}={value}" for name, value in options_of(cell.options).items()]
-        words = ["--budget", str(cell.budget), *(word for text in settings for word in ("--set", text))]
-        rows.add_row("again with", escape(shlex.join(words)))
+        rows.add_row("again with", escape(replay_options(cell)))
     _OUTPUT.print(rows)
+
+
+def replay_options(cell: Cell) -> str:
+    """The options of `gsp run` that give a cell's budget and the options of its algorithm."""
+    settings = [f"{name}={value}" for name, value in options_of(cell.options).items()]
+    return shlex.join(["--budget", str(cell.budget), *(word for text in settings for word in ("--set", text))])
 
 
 def print_summary(summary: Mapping[str, Any]) -> None:

@@ -83,15 +83,23 @@ def run(
 def check(env: front.Environment, env_options: front.EnvironmentSettings = None, modules: front.Modules = None) -> None:
     """Check whether an environment can be planned in, and say how, at what cost, and what to do where not."""
     from gymnasium_gsp.bench.cell import Cell, import_modules
+    from gymnasium_gsp.bench.console import replay_options
     from gymnasium_gsp.binding.check import check_snapshot
 
     import_modules(modules or ())
-    live = Cell(env=env, env_options=env_options).make_env()
+    cell = Cell(env=env, env_options=env_options)
+    live = cell.make_env()
     result = check_snapshot(live)
-    live.close()
     print(result)
     if not result.passed:
         raise typer.Exit(front.FAILED)
+    cell = cell.with_fitting_budget()
+    agent = cell.make_agent(live)
+    agent.act(*live.reset(seed=0))  # loads compiled code
+    agent.reset(seed=0)
+    seconds = agent.plan(*live.reset(seed=0)).seconds
+    live.close()
+    print(f"a decision by default takes {seconds:.2g} s: gsp run {env} {replay_options(cell)}")
 
 
 def _play(cell: "Cell", episodes: int, jobs: int, modules: Iterable[str]) -> list["Episode"]:
