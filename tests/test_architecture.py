@@ -35,6 +35,7 @@ ARROWS = {
     "exact": ("abi", "models"),
     "bench": ("envs", "exact", "agents", "algorithms", "inspector", "search", "ingredients", "abi", "models"),
     "cli": ("bench", "envs", "exact", "agents", "algorithms", "inspector", "search", "binding.check"),
+    "__main__": ("cli",),
     "": ("envs",),  # the package itself, when it is imported
 }
 FORBIDDEN = {"search": ("gymnasium",)}  # packages of others that a room does without

@@ -11,12 +11,13 @@ import numpy as np
 
 from gymnasium_gsp.agents.action_names import action_names
 from gymnasium_gsp.agents.batch import unbatch
+from gymnasium_gsp.agents.defaults import fit_budget
 from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
 from gymnasium_gsp.agents.seeding import agent_stream, fresh_seed, simulator_seed
 from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM, ingredients_of, make_recipe
 from gymnasium_gsp.binding.binding import Root
 from gymnasium_gsp.binding.connection import connect
-from gymnasium_gsp.binding.simulated import ActionMask, StateKey
+from gymnasium_gsp.binding.simulated import ActionMask, SimulatedBinding, StateKey
 from gymnasium_gsp.errors import PlanningError, RecipeError, check_count
 from gymnasium_gsp.inspector.graph import SearchGraph, read_graph
 from gymnasium_gsp.models.model import Model, RewardBounds
@@ -37,11 +38,12 @@ class Agent:
         recipe: how it plans.
         budget: what each decision may spend; may be changed between decisions.
         name: the algorithm's name, or "recipe".
+        chosen: options of the recipe that were chosen with a budget that was not given, as text by name.
 
     Args:
         env: the environment, wrapped or not.
         recipe: how to plan.
-        budget: what each decision may spend.
+        budget: what each decision may spend; None to choose it by what a step costs, see `agents.defaults`.
         seed: seed of the agent's own stream, unrelated to the environment's; None for entropy.
         max_nodes: cap on stored nodes; None for what fits into `memory`.
         memory: bytes that the graph may take.
@@ -55,7 +57,7 @@ class Agent:
         self,
         env: gym.Env,
         recipe: Recipe,
-        budget: Budget,
+        budget: Budget | None = None,
         seed: int | None = None,
         max_nodes: int | None = None,
         memory: int = MEMORY,
@@ -64,11 +66,17 @@ class Agent:
         keep_outcomes: bool = False,
         **binding: Any,
     ) -> None:
-        self.recipe, self.budget, self.name = recipe, budget, name
+        self.name = name
         self.on_progress = on_progress
         self._result: SearchResult | None = None
         self._binding = connect(env, **binding)
         self._action_names = action_names(env)
+        if isinstance(self._binding, SimulatedBinding):
+            self._binding.warn_of_failed_claims()
+        self.chosen: dict[str, str] = {}
+        if budget is None:
+            budget, recipe, self.chosen = fit_budget(self._binding, recipe)
+        self.recipe, self.budget = recipe, budget
         self._max_nodes = None if max_nodes is None else check_count("max_nodes", max_nodes)
         self._memory = check_count("memory", memory, SMALLEST_MEMORY)
         self._keep_outcomes = keep_outcomes
@@ -172,6 +180,7 @@ class Agent:
             **self._binding.describe(),
             "recipe": ingredients_of(self.recipe.settled(self._binding.time_limit is not None)),
             "budget": repr(self.budget),
+            **({"chosen with the budget": self.chosen} if self.chosen else {}),
             "not covered by the theorem because": list(self.recipe.guarantee),
         }
 
@@ -190,6 +199,9 @@ class Agent:
     def _begins_episode(self, root: Root) -> bool:
         last = self._last_root
         if last is None or last.model is not root.model or root.elapsed < last.elapsed:
+            return True
+        if (last.steps_left is None) != (root.steps_left is None):  # a time limit was set, or dropped
+            self._search = None
             return True
         return root.steps_counted and root.elapsed == 0 and self._acted
 
@@ -215,7 +227,7 @@ def make_agent(
     env: gym.Env,
     algorithm: str | Recipe = DEFAULT_ALGORITHM,
     *,
-    budget: int | Budget = 256,
+    budget: int | Budget | None = None,
     seed: int | None = None,
     preset: str | os.PathLike[str] | None = None,
     max_nodes: int | None = None,
@@ -233,7 +245,9 @@ def make_agent(
     Args:
         env: a Gymnasium environment with discrete actions, wrapped or not.
         algorithm: a registered algorithm's name, or a recipe.
-        budget: what each decision may spend: a number of simulations, or a `Budget`.
+        budget: what each decision may spend: a number of simulations, or a `Budget`.  If it is not given, it is chosen
+            by what a step costs: simulations of a compiled model, or model steps of a Python simulator and a depth
+            that fits, for about a tenth of a second; `describe()` says what was chosen.
         seed: seed of the agent's own random stream; None for entropy.
         preset: a named set of options for this environment, or a file of them as `gsp tune` writes it, NAME.toml.
         max_nodes: cap on stored nodes; None for what fits into `memory`.
@@ -263,7 +277,7 @@ def make_agent(
     return Agent(
         env,
         recipe,
-        as_budget(budget),
+        None if budget is None else as_budget(budget),
         seed,
         max_nodes,
         memory,

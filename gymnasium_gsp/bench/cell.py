@@ -6,6 +6,7 @@ A cell is the key of a benchmark everywhere: the command line, grid files, the s
 import importlib
 import re
 from collections.abc import Iterable
+from contextlib import closing
 from inspect import signature
 from typing import Annotated, Any, Self
 
@@ -161,12 +162,19 @@ class Cell(Checked):
                 raise RecipeError(_unknown_argument(self.env, unknown[1])) from error
             raise RecipeError(f"{self.env} cannot be made: {type(error).__name__}: {error}") from error
 
-    def make_agent(self, env: gym.Env[Any, Any], keep_outcomes: bool = False) -> Agent:
+    def with_fitting_budget(self) -> Self:
+        """The same with the budget, and the options beside it, that an agent chooses which was given none."""
+        with closing(self.make_env()) as env:
+            agent = self.make_agent(env, fitting=True)
+        return self.changed(budget=agent.budget, options={**agent.chosen, **options_of(self.options)})
+
+    def make_agent(self, env: gym.Env[Any, Any], keep_outcomes: bool = False, fitting: bool = False) -> Agent:
         """The agent, bound to an environment that `make_env` made.
 
         Args:
             env: the environment.
             keep_outcomes: whether outcomes are stored even if the recipe does not need them.
+            fitting: whether the agent chooses its budget.
 
         Raises:
             RecipeError: for an unknown algorithm, preset or option, or values that make no sense.
@@ -178,8 +186,8 @@ class Cell(Checked):
         is_recipe = "(" in self.algorithm
         algorithm = parse_value(self.algorithm) if is_recipe else self.algorithm
         recipe = make_recipe(algorithm, preset=self.preset or None, env_id=env_id(env), **options)
-        name = "recipe" if is_recipe else self.algorithm
-        return Agent(env, recipe, self.limits(), name=name, keep_outcomes=keep_outcomes)
+        name, limits = "recipe" if is_recipe else self.algorithm, None if fitting else self.limits()
+        return Agent(env, recipe, limits, name=name, keep_outcomes=keep_outcomes)
 
     def limits(self) -> Budget:
         """The budget of each decision."""

@@ -1,5 +1,6 @@
 """The terminal output of `gsp`: the catalogue, the plan of a run, progress, and a summary."""
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from gymnasium_gsp.agents.agent import Agent
 from gymnasium_gsp.algorithms.registry import ALGORITHMS
 from gymnasium_gsp.bench.catalogue import OPTIMUM_SOURCE, title
 from gymnasium_gsp.bench.cell import Cell, env_id
-from gymnasium_gsp.bench.texts import limits_of
+from gymnasium_gsp.bench.texts import limits_of, options_of
 from gymnasium_gsp.envs import BENCHMARKS
 
 _OUTPUT = Console(highlight=False)
@@ -64,8 +65,8 @@ def print_catalogue(entries: dict[str, list[dict[str, Any]]], described: bool = 
             _OUTPUT.print("", escape(algorithm["description"]), sep="\n")
 
 
-def print_plan(cell: Cell, episodes: int, agent: Agent, env: gym.Env[Any, Any]) -> None:
-    """Print what is about to be played."""
+def print_plan(cell: Cell, episodes: int, agent: Agent, env: gym.Env[Any, Any], fitted: bool = False) -> None:
+    """Print what is about to be played; where the budget was fitted, with the options that give the same one again."""
     limits = limits_of(agent.budget)
     spent = f"{limits} simulations" if isinstance(limits, int) else ", ".join(f"{v} {k}" for k, v in limits.items())
     citation = f" ({ALGORITHMS[agent.name].citation})" if agent.name in ALGORITHMS else ""
@@ -74,7 +75,15 @@ def print_plan(cell: Cell, episodes: int, agent: Agent, env: gym.Env[Any, Any]) 
     rows.add_row("environment", f"[cyan]{escape(env_id(env))}[/]  {escape(title(type(env.unwrapped)))}")
     rows.add_row("agent", f"[cyan]{escape(agent.name)}[/]{escape(citation + preset)}")
     rows.add_row("plan", f"{spent} per decision, {episodes} episodes, seed {cell.seed}")
+    if fitted:
+        rows.add_row("again with", escape(replay_options(cell)))
     _OUTPUT.print(rows)
+
+
+def replay_options(cell: Cell) -> str:
+    """The options of `gsp run` that give a cell's budget and the options of its algorithm."""
+    settings = [f"{name}={value}" for name, value in options_of(cell.options).items()]
+    return shlex.join(["--budget", str(cell.budget), *(word for text in settings for word in ("--set", text))])
 
 
 def print_summary(summary: Mapping[str, Any]) -> None:

@@ -3,9 +3,12 @@
 import math
 from collections.abc import Sequence
 from copy import copy
+from functools import reduce
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from gymnasium_gsp.errors import RecipeError
 
@@ -29,6 +32,15 @@ class Actions:
     def __init__(self, space: spaces.Space, listed: Sequence[object] | None = None) -> None:
         self._actions = _enumerate(space) if listed is None else listed
         self.count = len(self._actions)
+        self._components = math.prod(space.shape or ()) if listed is None else 1
+
+    def flat_mask(self, mask: object) -> NDArray[Any]:
+        """A mask as one number for each action; a tuple of masks, as Gymnasium has it, masks each component alone."""
+        if isinstance(mask, tuple) and self._components > 1:
+            if len(mask) != self._components:
+                raise ValueError(f"there are {self._components} components, and {len(mask)} masks")
+            return reduce(np.kron, (np.asarray(part).reshape(-1) for part in mask))
+        return np.asarray(mask).reshape(-1)
 
     def __getitem__(self, number: int) -> object:
         """The action as `step` takes it, a fresh object."""

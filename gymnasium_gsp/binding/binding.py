@@ -44,7 +44,6 @@ class Binding(ABC):
     Attributes:
         view: the environment, with its wrappers.
         actions: its actions, numbered.
-        time_limit: steps after which an episode ends, or None.
 
     Args:
         view: the environment.
@@ -57,7 +56,11 @@ class Binding(ABC):
     def __init__(self, view: EnvironmentView, actions: list[Any] | None = None) -> None:
         self.view = view
         self.actions = Actions(view.env.action_space, actions)
-        self.time_limit = view.time_limit
+
+    @property
+    def time_limit(self) -> int | None:
+        """Steps after which an episode ends, or None."""
+        return self.view.time_limit
 
     @abstractmethod
     def root(self, observation: object, info: object) -> Root:
@@ -108,7 +111,11 @@ class Binding(ABC):
         return {"environment": self.view.name, "model": model, "time limit": limit}
 
     def _steps_left(self, elapsed: int | None) -> int | None:
-        return None if self.time_limit is None or elapsed is None else self.time_limit - elapsed
+        if elapsed is None or self.time_limit is None:
+            return None
+        if elapsed >= self.time_limit:
+            self.view.drop_outlived_limit(elapsed)
+        return None if self.time_limit is None else self.time_limit - elapsed
 
 
 def _agree(left: Any, right: Any) -> bool:

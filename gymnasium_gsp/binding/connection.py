@@ -1,5 +1,6 @@
 """The way an environment is planned in: its own compiled model, its table, its RDDL instance, or a simulator."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -39,7 +40,10 @@ def connect(env: Any, simulator: Callable[[], Env] | None = None, **options: Any
                 return kind(view)
         if RDDLBinding.fits(view.raw):
             return bind_rddl(view, wrappers)
-    return SimulatedBinding(view, wrappers)
+    binding = SimulatedBinding(view, wrappers)
+    if not binding.masked:
+        _hint_at_observed_mask(view.env)
+    return binding
 
 
 def read_environment(env: Any) -> EnvironmentView:
@@ -48,7 +52,7 @@ def read_environment(env: Any) -> EnvironmentView:
     Raises:
         RecipeError: if it is none, or its actions cannot be numbered.
     """
-    if isinstance(env, gym.vector.VectorEnv):
+    if isinstance(env, gym.vector.VectorEnv) or (hasattr(env, "num_envs") and hasattr(env, "step_async")):
         raise RecipeError(
             "an agent is bound to one environment, and this is a vector of them: put "
             "gymnasium_gsp.PlanningWrapper(env, seed=...) "
@@ -61,6 +65,18 @@ def read_environment(env: Any) -> EnvironmentView:
     if not isinstance(env.action_space, spaces.Dict):  # an adapter may be able to list those
         Actions(env.action_space)
     return EnvironmentView(env)
+
+
+def _hint_at_observed_mask(env: Env) -> None:
+    """Warn of a mask that only the observation holds, where nothing looks for it."""
+    space = env.observation_space
+    if isinstance(space, spaces.Dict) and "action_mask" in space.spaces:
+        warnings.warn(
+            f"{type(env.unwrapped).__name__} observes an action_mask, and masks are read from info alone: give "
+            "action_mask=, a function of the bare environment that returns its legal actions",
+            RuntimeWarning,
+            stacklevel=5,
+        )
 
 
 def simulate(view: EnvironmentView, simulator: Callable[[], Env] | None = None, **options: Any) -> SimulatedBinding:

@@ -4,6 +4,7 @@ The key of an array holds its dtype, shape and bytes; minus zero becomes zero, a
 unless asked for, and keys are compared in full: two states with equal hashes stay two nodes.
 """
 
+import copy
 import math
 import sys
 import types
@@ -12,10 +13,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
+import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
 from gymnasium_gsp.binding.environment import BareEnv
+from gymnasium_gsp.binding.streams import stream_type
 from gymnasium_gsp.errors import PlanningError, RecipeError
 
 _SAMPLE = 16  # keys from which the size of all is estimated
@@ -67,12 +70,45 @@ def freeze(value: object, decimals: int | None = None) -> Hashable:
         return (kind.__name__, *(freeze(entry, decimals) for entry in value))
     if isinstance(value, set | frozenset):
         return ("set", frozenset(freeze(entry, decimals) for entry in value))
-    if isinstance(value, CODE) or (isinstance(value, Hashable) and kind.__hash__ is not object.__hash__):
+    if stream_type(value) is not None:
+        return "stream"  # what will be drawn is no part of a state
+    if isinstance(value, types.FunctionType) and value.__closure__:
+        return ("function", value.__code__, *(freeze(cell.cell_contents, decimals) for cell in value.__closure__))
+    if isinstance(value, types.MethodType | types.BuiltinMethodType) and not isinstance(
+        value.__self__, gym.Env | types.ModuleType | None
+    ):
+        return ("method", value.__name__, freeze(value.__self__, decimals))
+    if isinstance(value, types.MethodType):
+        return ("method", value.__func__)
+    if isinstance(value, CODE):
         return value
+    if hasattr(value, "__array__"):
+        return _freeze_array(np.asarray(value), decimals)
+    if isinstance(value, Hashable) and kind.__hash__ is not object.__hash__:
+        return copy.deepcopy(value)  # equal as its class says, and out of reach of later changes
+    if getattr(kind, "__module__", "") == "pygame.color":
+        return tuple(value)  # type: ignore[arg-type]
+    if not hasattr(value, "__dict__") and kind.__reduce_ex__ is object.__reduce_ex__:
+        return _freeze_reduced(value, decimals)
     raise PlanningError(
         f"no key can be made of a {kind.__name__}: give state_key=, a function of (env, observation) that returns "
         "something hashable, or gymnasium_gsp.ObservationKey()"
     )
+
+
+def _freeze_reduced(value: object, decimals: int | None) -> Hashable:
+    """The content of a container, vector or iterator of another package, as it would be pickled."""
+    try:
+        reduced = value.__reduce_ex__(4)
+    except TypeError as error:
+        raise PlanningError(f"no key can be made of a {type(value).__name__}: {error}; give state_key=") from error
+    if isinstance(reduced, str):
+        return reduced
+    make, arguments, state, *rest = (*reduced, None, None, None)[:5]
+    entries = [list(part) for part in rest if part is not None]
+    if state is None and not entries and arguments == (type(value),):
+        raise PlanningError(f"no key can be made of a {type(value).__name__}, which has no content: give state_key=")
+    return ("object", make, freeze(arguments, decimals), freeze(state, decimals), freeze(entries, decimals))
 
 
 def float_key(numbers: tuple[float, ...]) -> tuple[float, ...]:
@@ -138,12 +174,10 @@ class KeyTable:
 
     Attributes:
         numbers: by key.
-        masks: legal actions by number, where actions are masked.
     """
 
     def __init__(self) -> None:
         self.numbers: dict[Hashable, int] = {}
-        self.masks: dict[int, LegalActions] = {}
         self._next = 0
 
     def __len__(self) -> int:
@@ -166,7 +200,6 @@ class KeyTable:
         """Forget every key but those with these numbers."""
         kept = set(numbers)
         self.numbers = {key: number for key, number in self.numbers.items() if number in kept}
-        self.masks = {number: mask for number, mask in self.masks.items() if number in kept}
 
 
 def _bytes_of(key: Hashable) -> int:

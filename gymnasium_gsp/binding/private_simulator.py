@@ -8,6 +8,7 @@ import gymnasium as gym
 
 from gymnasium_gsp.binding.adapters.adapter import Adapter, NoObservation
 from gymnasium_gsp.binding.environment import BareEnv, Env, EnvironmentView
+from gymnasium_gsp.binding.shared import changed_outside, outside_state, private_copy, separate
 from gymnasium_gsp.binding.wrappers import SortedWrappers
 from gymnasium_gsp.errors import RecipeError
 
@@ -38,8 +39,10 @@ class PrivateSimulator:
     def __init__(
         self, view: EnvironmentView, wrappers: SortedWrappers, adapter: Adapter, given: BareEnv | None = None
     ) -> None:
+        before = outside_state(view.raw)
         made = _make(view.raw, adapter) if given is None else (given, "a function given as simulator=")
         self.raw, self.origin = made
+        separate(self.raw, view.raw)
         self.adapter, self.wrappers = adapter, wrappers
         self.env = wrappers.rebuild(self.raw)
         self.snapshot: object = None
@@ -55,6 +58,11 @@ class PrivateSimulator:
                 "same arguments"
             )
         self.first_info = _reset(self.env, self.origin)
+        if changed := changed_outside(view.raw, before):
+            raise RecipeError(
+                f"making a simulator of {type(view.raw).__name__} has changed {changed}, which every "
+                "environment of this kind shares: keep it in self, and set it in reset()"
+            )
         adapter.prepare(self.env, view.raw)
 
     def restore(self) -> None:
@@ -139,6 +147,13 @@ def _constructor(raw: BareEnv) -> tuple[Callable[..., Env], dict[str, Any], str]
     parameters = inspect.signature(make).parameters.values()
     named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     known = {p.name: vars(raw)[p.name] for p in named if p.name in vars(raw) and p.name != "render_mode"}
+    try:
+        known = private_copy(None, known)
+    except Exception as error:  # a third party's object may raise anything
+        raise RecipeError(
+            f"the arguments {', '.join(known)} of {type(raw).__name__} cannot be copied for a simulator: {error}. Give "
+            "simulator=, a function that returns a private environment with objects of its own"
+        ) from error
     if missing := [p.name for p in named if p.default is p.empty and p.name not in known]:
         raise RecipeError(
             f"{type(raw).__name__} is not registered and its constructor wants {', '.join(missing)}, so no simulator "

@@ -27,7 +27,10 @@ class RDDLBinding(Binding):
         self._compiled: CompiledInstance | None = compile_instance(view.raw)
         joint = range(len(self._compiled.joint.values))
         super().__init__(view, [self._compiled.action(view.raw, number) for number in joint])
-        self.time_limit = smallest_limit(view.time_limit, int(view.raw.horizon))
+
+    @property
+    def time_limit(self) -> int | None:
+        return smallest_limit(self.view.time_limit, int(self.view.raw.horizon))
 
     @staticmethod
     def fits(env: BareEnv) -> bool:

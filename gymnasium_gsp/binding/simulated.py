@@ -1,15 +1,21 @@
 """Environments that are planned in through a private simulator, saved and keyed by an adapter."""
 
+import statistics
+import time
+import warnings
 from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
 
 from gymnasium_gsp.binding.adapters import choose
+from gymnasium_gsp.binding.adapters.adapter import FAMILY
 from gymnasium_gsp.binding.binding import Binding, Root
 from gymnasium_gsp.binding.environment import BareEnv, EnvironmentView, smallest_limit
+from gymnasium_gsp.binding.foresight import FORESIGHT_REMEDY, Experiment
 from gymnasium_gsp.binding.keys import ObservationKey, cast_observation, freeze
 from gymnasium_gsp.binding.private_simulator import PrivateSimulator
+from gymnasium_gsp.binding.shared import changed_outside, outside_state
 from gymnasium_gsp.binding.simulator import SimulatorModel
 from gymnasium_gsp.binding.wrappers import SortedWrappers
 from gymnasium_gsp.errors import PlanningError, RecipeError
@@ -21,6 +27,10 @@ StateKey = Callable[[BareEnv, Any], Hashable]
 ActionMask = Callable[[BareEnv], Any]
 """A function of the bare environment that returns its legal actions, an array of 0 and 1."""
 
+_STEPS_TRIED, _SECONDS_TRIED = 12, 0.5  # steps of an episode that an agent tries, and how long the first ones may take
+_STEPS_TIMED = 24
+_tried: set[type] = set()  # environments whose claims have been tried
+
 
 class SimulatedBinding(Binding):
     """An environment read and simulated through the adapter of its family.
@@ -29,6 +39,7 @@ class SimulatedBinding(Binding):
         adapter: the adapter.
         simulator: the private environment in which simulations run.
         action_mask: the function of that name.
+        masked: whether some actions may be illegal.
         model: the model behind callbacks into the simulator.
 
     Args:
@@ -62,7 +73,6 @@ class SimulatedBinding(Binding):
         bounds = view.reward_bounds if reward_bounds is None else _check_bounds(reward_bounds)
         self.adapter = choose(view.raw)
         super().__init__(view, self.adapter.actions(view.raw))
-        self.time_limit = smallest_limit(view.time_limit, self.adapter.time_limit(view.raw))
         self.simulator = PrivateSimulator(view, wrappers, self.adapter, given)
         self.action_mask = action_mask
         by_state = state_key is None and self.adapter.complete
@@ -75,9 +85,14 @@ class SimulatedBinding(Binding):
             )
         if by_state and not observing and not self.adapter.observes:
             self.simulator.skip_observations()
-        masked = action_mask is not None or "action_mask" in self.simulator.first_info
-        mask = self.legal_mask if masked else None
+        self.masked = action_mask is not None or "action_mask" in self.simulator.first_info
+        mask = self.legal_mask if self.masked else None
+        self._elapsed: int | None = None  # at the last decision
         self.model = SimulatorModel(self.simulator, self.actions, self.key, mask, bounds)
+
+    @property
+    def time_limit(self) -> int | None:
+        return smallest_limit(self.view.time_limit, self.adapter.time_limit(self.view.raw))
 
     def key(self, observation: object) -> Hashable:
         """The key of the simulator's present state, which shows this observation."""
@@ -96,6 +111,55 @@ class SimulatedBinding(Binding):
             f"{type(self.view.raw).__name__} masks its actions by info['action_mask']: pass the info on, "
             "agent.act(observation, info), or give action_mask=, a function of the bare environment"
         )
+
+    def warn_of_failed_claims(self) -> None:
+        """Say once for each class what `gsp check` would fail: foreknowledge, and shared state that planning moves.
+
+        It is tried on the simulator, of environments that no adapter of their family serves, where steps are fast.
+        """
+        kind, simulator = type(self.view.raw), self.simulator
+        untold = simulator.observers and self._state_key is None  # observations are not computed then
+        if kind in _tried or untold or self.adapter.priority == FAMILY or self.adapter.deterministic:
+            return
+        _tried.add(kind)
+        outside = outside_state(simulator.raw)
+        experiment = Experiment(simulator.env, self.adapter, simulator, self.legal_action, self.shown)
+        try:
+            known = experiment.run(0, _STEPS_TRIED, _SECONDS_TRIED)
+        except Exception:  # a third party's code may raise anything; `gsp check` shows it
+            return
+        failed = [f"{known.how}: {FORESIGHT_REMEDY}"] if known is not None and known.future else []
+        if changed := changed_outside(simulator.raw, outside):
+            failed.append(f"planning changes {changed}, which every environment of this kind shares: keep it in self")
+        for words in failed:
+            warnings.warn(f"{kind.__name__}: {words}. `gsp check` tells more", RuntimeWarning, stacklevel=4)
+
+    def step_seconds(self) -> float:
+        """Seconds of one step of the simulator with its key: the median of a fixed number of random steps."""
+        simulator, seconds, ended, info = self.simulator, [], True, None
+        draw = np.random.default_rng(0)
+        for choice in draw.integers(1 << 30, size=_STEPS_TIMED).tolist():
+            if ended:
+                info = simulator.env.reset(seed=0)[1]
+            action = self.legal_action(simulator.raw, info, choice)
+            begun = time.perf_counter()
+            observation, _, terminated, truncated, info = simulator.env.step(action)
+            self.key(observation)
+            seconds.append(time.perf_counter() - begun)
+            ended = terminated or truncated
+        return statistics.median(seconds)
+
+    def legal_action(self, raw: BareEnv, info: object, choice: int = 0) -> object:
+        """A legal action of a bare environment that last returned this info, chosen by a number."""
+        if self.action_mask is not None:
+            info = {"action_mask": self.action_mask(raw)}
+        mask = info.get("action_mask") if isinstance(info, dict) else None
+        legal = range(self.actions.count) if mask is None else np.flatnonzero(self.actions.flat_mask(mask))
+        return self.actions[int(legal[choice % len(legal)])]
+
+    def shown(self, observation: object) -> Hashable:
+        """An observation by content, as the simulator shows it."""
+        return freeze(cast_observation(self.simulator.env.observation_space, observation))
 
     def action_taken(self, number: int) -> None:
         self.adapter.action_taken(self.actions[number])
@@ -117,7 +181,10 @@ class SimulatedBinding(Binding):
         self.simulator.snapshot = adapter.save(raw)
         self.simulator.restore()
         ended = adapter.has_ended(raw) or self.view.resets_next()
-        cells = np.zeros(2, np.int64) if ended else self.model.enter(observation, info)
+        told = self.action_mask is not None or (isinstance(info, dict) and "action_mask" in info)
+        asked_again = not told and elapsed is not None and elapsed == self._elapsed
+        self._elapsed = elapsed
+        cells = np.zeros(2, np.int64) if ended else self.model.enter(observation, info, asked_again)
         return Root(self.model, cells, elapsed or 0, self._steps_left(elapsed), ended, elapsed is not None)
 
     def check_observation(self, observation: object, root: Root) -> None:

@@ -72,6 +72,8 @@ class SimulatorModel:
         self._actions = actions
         self._key, self._mask = key, mask
         self._masks_met: dict[object, LegalActions] = {}  # legal actions by mask, as reading one takes a microsecond
+        self._root_number = -1
+        self._root_legal = self._legal_now = LegalActions([], [])  # of the root, and of the simulator's present state
         self._random = random.Random(0)
         self._bind()
 
@@ -111,16 +113,19 @@ class SimulatorModel:
         self.simulator.adapter.reseed(self.simulator.raw, own)
         self._random.seed(int(playouts.generate_state(1, np.uint64)[0]))
 
-    def enter(self, observation: object, info: object) -> NDArray[np.int64]:
-        """The cells of the root: the simulator's present state, with this observation and info."""
-        return np.array([self._number(observation, info), 0], np.int64)
+    def enter(self, observation: object, info: object, asked_again: bool = False) -> NDArray[np.int64]:
+        """The cells of the root: the simulator's present state, with this observation and info.
 
-    def _number(self, observation: object, info: object) -> int:
-        """The number of the simulator's present state."""
+        Args:
+            observation: what the environment last returned.
+            info: what came with it.
+            asked_again: whether `info` lacks the legal actions, which the decision before was told at the same time.
+        """
         number = self.keys.number(self._key(observation))
-        if self._mask is not None and number not in self.keys.masks:
-            self.keys.masks[number] = self._read_mask(observation, info)
-        return number
+        if self._mask is not None and not (asked_again and number == self._root_number):
+            self._root_legal = self._read_mask(observation, info)
+        self._root_number = number
+        return np.array([number, 0], np.int64)
 
     def _read_mask(self, observation: object, info: object) -> LegalActions:
         """The legal actions of the simulator's present state."""
@@ -131,7 +136,7 @@ class SimulatorModel:
         if name in self._masks_met:
             return self._masks_met[name]
         try:
-            mask = np.asarray(given).reshape(-1)
+            mask = self._actions.flat_mask(given)
         except (TypeError, ValueError, RuntimeError) as error:
             raise PlanningError(f"{self.name}: an action mask is no array of numbers: {error}") from error
         if len(mask) != self.actions:
@@ -173,7 +178,9 @@ class SimulatorModel:
             cells[1] += 1
             if ended:
                 return TERMINATED
-            cells[0] = self._number(observation, info)
+            cells[0] = self.keys.number(self._key(observation))
+            if self._mask is not None:
+                self._legal_now = self._read_mask(observation, info)
             return RUNNING
         except BaseException as error:  # raised again by the search
             self._raised.append(error)
@@ -181,7 +188,8 @@ class SimulatorModel:
 
     def _legal(self, params: int, state: int, mask: int) -> int:
         try:
-            legal = self.keys.masks[self._cells[state][0]]
+            # A simulation asks at its root and then where it stands: one state may have other actions at another time.
+            legal = self._root_legal if self._cells[state][1] == 0 else self._legal_now
             self._flags[mask][:] = legal.flags
             return len(legal.numbers)
         except BaseException as error:  # raised again by the search
@@ -193,7 +201,8 @@ class SimulatorModel:
             block, cells = self._contexts[context], self._cells[state]
             if cells[1] == 0:
                 self.simulator.restore()
-            legal = self.keys.masks[cells[0]].numbers if self._mask is not None else range(self.actions)
+            known = self._root_legal if cells[1] == 0 else self._legal_now
+            legal = known.numbers if self._mask is not None else range(self.actions)
             limit, discount, draw = block.playout_steps, block.discount, self._random.random
             total, factor, steps = 0.0, 1.0, 0
             while steps < limit:

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from gymnasium_gsp.binding.environment import BareEnv, Env
-from gymnasium_gsp.binding.keys import cast_observation, freeze
+from gymnasium_gsp.binding.foresight import FORESIGHT_REMEDY, Experiment
+from gymnasium_gsp.binding.keys import freeze
+from gymnasium_gsp.binding.shared import changed_outside, outside_state
 from gymnasium_gsp.binding.simulated import SimulatedBinding
 from gymnasium_gsp.errors import PlanningError
 
@@ -68,6 +70,7 @@ class Trial:
             ("the global random streams are not used", self.try_global_streams),
             ("same future under the same randomness", self.try_same_randomness),
             ("another future under other randomness", self.try_other_randomness),
+            ("no copy knows the future", self.try_foresight),
             ("the original is undisturbed", self.try_disturbing),
             ("also after a render", self.try_rendering),
             ("keys are stable", self.try_keys),
@@ -80,16 +83,11 @@ class Trial:
 
     def action(self, raw: BareEnv, info: object, choice: int = 0) -> object:
         """A legal action, chosen by a number."""
-        if self.binding.action_mask is not None:
-            info = {"action_mask": self.binding.action_mask(raw)}
-        mask = info.get("action_mask") if isinstance(info, dict) else None
-        count = self.binding.actions.count
-        legal = range(count) if mask is None else np.flatnonzero(np.asarray(mask).reshape(-1))
-        return self.binding.actions[int(legal[choice % len(legal)])]
+        return self.binding.legal_action(raw, info, choice)
 
     def shown(self, observation: object) -> object:
         """An observation by content, as the simulator shows it."""
-        return freeze(cast_observation(self.simulator.env.observation_space, observation))
+        return self.binding.shown(observation)
 
     def play(self, env: Env, choices: list[int], info: object) -> list[Step]:
         """Step an environment by these choices among its legal actions, to the end of the episode."""
@@ -134,11 +132,8 @@ class Trial:
         return self.play(self.simulator.env, choices, self.info)
 
     def foretell(self, choices: list[int]) -> list[Step]:
-        """Play the simulator from the snapshot, with the stream of the original."""
-        self.adapter.load(self.simulator.raw, self.snapshot)
-        own, original = self.adapter.generator(self.simulator.raw), self.adapter.generator(self.raw)
-        if own is not None and original is not None:
-            own.bit_generator.state = original.bit_generator.state
+        """Play the simulator from the present state of the original, with its streams."""
+        self.adapter.follow_streams(self.simulator.raw, self.raw)
         return self.play(self.simulator.env, choices, self.info)
 
     # The claims.
@@ -195,13 +190,25 @@ class Trial:
                 return PASSED, f"{len(futures)} of 8 seeds differ"
         return PASSED, f"no step drew anything: {_FUTURES} states, each with 8 seeds"
 
+    def try_foresight(self) -> Outcome:
+        env = self.simulator.env if self.simulator.wrappers.unseen else self.env
+        experiment = Experiment(env, self.adapter, self.simulator, self.action, self.shown)
+        known = experiment.run(self.seed, _STEPS)
+        self.ended = True
+        if known is None:
+            return PASSED, ""
+        return (FAILED, f"{known.how}: {FORESIGHT_REMEDY}") if known.future else (PASSED, f"note: {known.how}")
+
     def try_disturbing(self) -> Outcome:
-        before = self._original()
+        self.start()
+        before, outside = self._original(), outside_state(self.raw)
         for seed in range(3):
             self.adapter.save(self.raw)
             self.simulate(self.choices(), seed)
         if self._original() != before:
             return FAILED, "simulating changed the original: it shares something mutable with its simulator"
+        if changed := changed_outside(self.raw, outside):
+            return FAILED, f"simulating changed {changed}, which every environment of this kind shares: keep it in self"
         return PASSED, ""
 
     def _original(self) -> tuple[object, str]:

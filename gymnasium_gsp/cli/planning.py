@@ -41,8 +41,12 @@ def run(
     algorithm: front.AlgorithmName = "gs-power-uct",
     preset: front.Preset = None,
     budget: Annotated[
-        str, typer.Option(metavar="N", help="Simulations per decision, or limits: 'Budget(seconds=0.1)'.")
-    ] = "256",
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="Simulations per decision, or limits: 'Budget(seconds=0.1)'; by default what fits the cost of a step.",
+        ),
+    ] = None,
     episodes: Annotated[int, typer.Option(metavar="M", min=1, help="How many episodes to play.")] = 20,
     seed: Annotated[int, typer.Option(metavar="S", help="The same seed gives the same numbers.")] = 0,
     jobs: Annotated[int, typer.Option(metavar="J", min=1, help="Processes; they change no number.")] = 1,
@@ -57,13 +61,16 @@ def run(
     from gymnasium_gsp.bench.summary import summarise
 
     import_modules(modules or ())
+    spent = {} if budget is None else {"budget": budget}
     cell = Cell(
-        env=env, algorithm=algorithm, preset=preset, budget=budget, seed=seed, options=options, env_options=env_options
+        env=env, algorithm=algorithm, preset=preset, seed=seed, options=options, env_options=env_options, **spent
     )
+    if budget is None:
+        cell = cell.with_fitting_budget()
     live = cell.make_env()
     planner = cell.make_agent(live)
     if not as_json:
-        print_plan(cell, episodes, planner, live)
+        print_plan(cell, episodes, planner, live, fitted=budget is None)
     summary = summarise(cell, planner, live, _play(cell, episodes, jobs, modules or ()))
     live.close()
     if as_json:
@@ -76,15 +83,23 @@ def run(
 def check(env: front.Environment, env_options: front.EnvironmentSettings = None, modules: front.Modules = None) -> None:
     """Check whether an environment can be planned in, and say how, at what cost, and what to do where not."""
     from gymnasium_gsp.bench.cell import Cell, import_modules
+    from gymnasium_gsp.bench.console import replay_options
     from gymnasium_gsp.binding.check import check_snapshot
 
     import_modules(modules or ())
-    live = Cell(env=env, env_options=env_options).make_env()
+    cell = Cell(env=env, env_options=env_options)
+    live = cell.make_env()
     result = check_snapshot(live)
-    live.close()
     print(result)
     if not result.passed:
         raise typer.Exit(front.FAILED)
+    cell = cell.with_fitting_budget()
+    agent = cell.make_agent(live)
+    agent.act(*live.reset(seed=0))  # loads compiled code
+    agent.reset(seed=0)
+    seconds = agent.plan(*live.reset(seed=0)).seconds
+    live.close()
+    print(f"a decision by default takes {seconds:.2g} s: gsp run {env} {replay_options(cell)}")
 
 
 def _play(cell: "Cell", episodes: int, jobs: int, modules: Iterable[str]) -> list["Episode"]:

@@ -13,8 +13,8 @@ class Budget:
 
     Simulations, model steps and nodes are never exceeded: a simulation that runs out of model steps is backed up
     from where it stands, one that runs out of nodes goes on without adding any.  Seconds are exceeded by at most
-    one simulation and 5 ms.  A budget in nodes alone also ends where most simulations have added none.
-    Only this decision's own work counts, not what a kept graph brings along.
+    5 ms and one simulation of a compiled model, or one step of a Python simulator.  A budget in nodes alone also ends
+    where most simulations have added none.  Only this decision's own work counts, not what a kept graph brings along.
 
     Attributes:
         simulations: trajectories from the root.

@@ -22,13 +22,11 @@ def optimistic_action(frame, node, ended):
     """
     best, largest, ties, rounding = -1, -math.inf, 0, frame.program.rounding
     by_actions = frame.program.key == codes.BY_ACTIONS
-    masked = by_actions and frame.context.masked != 0 and not ended
+    masked = frame.context.masked != 0 and not ended
     for action in range(frame.program.actions):
         if masked and not is_action(frame, action):
             continue
-        if node.q[action] == -math.inf:
-            if not by_actions:
-                continue
+        if node.q[action] == -math.inf:  # legal for the first time
             node.q[action], node.variance[action] = frame.context.top, frame.context.bottom
         bound = math.inf
         if node.counts[action] > 0:
@@ -81,7 +79,7 @@ def simulate_optimistically(frame):
         node = node_at(frame, number)
         if node.interval.opened == 0 and not open_actions(frame, node):
             return codes.NO_ACTION
-        if program.key == codes.BY_ACTIONS and status != TERMINATED and read_legal(frame, frame.state) <= 0:
+        if status != TERMINATED and read_legal(frame, frame.state) <= 0:
             return codes.NO_ACTION
         if node.interval.queued == 0:
             node.interval.queued = -1

@@ -112,6 +112,7 @@ class Search:
             self.store.max_nodes = max(1, memory // (self.store.bytes_per_node + beside))
         self.chunk = 1
         self.loop_seconds = 0.0
+        self._step_seconds = 0.0  # of a model that runs Python; 0 until the first steps are timed
         self._simulation_seconds, self._sweep_seconds = 1e-6, 1e-7  # estimates, replaced by what is measured
         self.begin_episode()
 
@@ -234,12 +235,15 @@ class Search:
         limit = codes.NO_LIMIT if budget.simulations is None else min(budget.simulations, codes.NO_LIMIT)
         deadline = None if budget.seconds is None else begun + budget.seconds
         only_nodes = limit == codes.NO_LIMIT and deadline is None and budget.model_steps is None
+        most_steps = int(program.step_limit)
         grown_at, grown = 0, 0
         enter, dropped = True, False
         self.loop_seconds = 0.0
         while True:
             before, chunk_begun = int(tally.simulations), time.perf_counter()
             program.simulation_limit = min(limit, before + self._next_chunk(deadline, chunk_begun))
+            steps = int(tally.model_steps)
+            program.step_limit = min(most_steps, steps + self._steps_until(deadline, chunk_begun))
             with self._interrupts:
                 status = self._run_simulations(store.arrays, enter)
             self._interrupts.raise_interrupt()
@@ -258,7 +262,7 @@ class Search:
             if keys is not None and len(keys) > 2 * tally.nodes + SPARE_KEYS:
                 keys.retain(store.first_key_cells().tolist())
             done = int(tally.simulations)
-            self._adapt_chunk(done - before, now - chunk_begun)
+            self._adapt_chunk(done - before, int(tally.model_steps) - steps, now - chunk_begun)
             if status == codes.OUT_OF_STEPS:
                 return "model_steps"
             if status == codes.OUT_OF_NODES:
@@ -313,12 +317,21 @@ class Search:
         left = deadline - self._decision_seconds() - now
         return max(1, min(self.chunk, int(left / self._simulation_seconds)))
 
+    def _steps_until(self, deadline: float | None, now: float) -> int:
+        """Model steps that the time left pays for, at least one; without end where steps are compiled."""
+        if deadline is None or self._compiled:
+            return codes.NO_LIMIT // 2
+        left = deadline - self._decision_seconds() - now
+        return max(1, int(left / self._step_seconds)) if self._step_seconds else 1
+
     def _decision_seconds(self) -> float:
         """Estimate the seconds of a sweep over the present graph, by what the last one took a node."""
         return self._sweep_seconds * float(self.tally.nodes) if self.program.sweep else 0.0
 
-    def _adapt_chunk(self, simulations: int, seconds: float) -> None:
+    def _adapt_chunk(self, simulations: int, steps: int, seconds: float) -> None:
         """Double the chunk while it is short, and cut it where it is long."""
+        if steps > 0:
+            self._step_seconds = max(seconds / steps, 0.8 * self._step_seconds)  # rather too long than too short
         if simulations > 0:
             self._simulation_seconds = max(seconds / simulations, 1e-9)
         if seconds < CHUNK_SECONDS / 2.0 and simulations >= self.chunk:

@@ -63,6 +63,18 @@ with warnings.catch_warnings(record=True) as caught:
 print(json.dumps([folders[0] and str(folders[0]), [str(w.message) for w in caught]]))
 """
 
+UNCOMPILED = """
+import gymnasium as gym
+import gymnasium_gsp as gsp
+
+env = gym.make("GSP/FrozenLake-v0")
+observation, _ = env.reset(seed=0)
+try:
+    gsp.make_agent(env, "uct", budget=4, seed=0).act(observation)
+except gsp.RecipeError as error:
+    print(error)
+"""
+
 HURRY = """
 import gymnasium as gym
 import gymnasium_gsp as gsp
@@ -159,3 +171,18 @@ def test_the_first_decision_of_a_warm_process_has_its_seconds_for_searching(cold
 
 def test_bad_recipes_are_refused_before_anything_is_compiled():
     run(REFUSE)
+
+
+def test_a_damaged_cache_is_made_anew_after_one_warning(tmp_path):
+    for damaged in (".nbi", ".nbc"):
+        run(DECIDE, "uct", NUMBA_CACHE_DIR=str(tmp_path))
+        for file in tmp_path.rglob(f"*run_simulations*{damaged}"):
+            file.write_bytes(b"")
+        told = json.loads(run(DECIDE, "uct", NUMBA_CACHE_DIR=str(tmp_path))[0])
+        assert [text for text in told["warnings"] if "made anew" in text] == told["warnings"]
+        assert len(told["warnings"]) == 1
+        assert json.loads(run(DECIDE, "uct", NUMBA_CACHE_DIR=str(tmp_path))[0])["misses"] == 0
+
+
+def test_without_a_compiler_one_sentence_says_so():
+    assert "unset it" in run(UNCOMPILED, NUMBA_DISABLE_JIT="1")[0]

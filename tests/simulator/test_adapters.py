@@ -118,7 +118,9 @@ def test_functions_and_the_environment_itself_may_be_variables():
     assert agent.act(*wrapped.reset(seed=0)) in (0, 1)
     assert agent._binding.simulator.raw.me is agent._binding.simulator.raw
     env.peek = lambda: env.position
-    assert choose(env).name.startswith("replay")
+    agent = gsp.make_agent(wrapped, "uct", budget=20, seed=0)
+    assert agent.act(*wrapped.reset(seed=0)) in (0, 1)
+    assert agent._binding.simulator.raw.peek.__closure__[0].cell_contents is agent._binding.simulator.raw
 
 
 def test_an_environment_that_forbids_copies_is_replayed(play):

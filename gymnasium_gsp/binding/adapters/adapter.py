@@ -1,11 +1,12 @@
 """The interface of an adapter: saving, restoring, keying and reseeding the environments of one family."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
 from gymnasium_gsp.binding.environment import BareEnv, Env
+from gymnasium_gsp.binding.parts import Path, put_part
 
 FIRST, FAMILY, ANY_PYTHON, LAST = 30, 20, 10, 0
 """Priorities: an environment's own methods, one family, what can be pickled, the last resort."""
@@ -107,6 +108,32 @@ class Adapter:
 
     def begin_episode(self) -> None:
         """Forget the actions taken; called when the agent knows that a new episode has begun."""
+
+    def parts(self, env: BareEnv) -> dict[str, Any]:
+        """The parts of the saved state by name, for experiments."""
+        return {"state": self.save(env)}
+
+    def set_parts(self, env: BareEnv, parts: Mapping[Path, Any]) -> bool:
+        """Put other parts into the present state of a simulator; returns whether they could be put there."""
+        state = self.parts(env)
+        try:
+            for path, part in parts.items():
+                put_part(state, path, part)
+            self._take_parts(env, state)
+        except Exception:  # a third party's object may raise anything
+            return False
+        return True
+
+    def _take_parts(self, env: BareEnv, state: dict[str, Any]) -> None:
+        """Load what `parts` returned."""
+        self.load(env, state["state"])
+
+    def follow_streams(self, simulator: BareEnv, env: BareEnv) -> None:
+        """Load an environment's present state with its streams, so that a copy does what the original will do."""
+        self.load(simulator, self.save(env))
+        own, original = self.generator(simulator), self.generator(env)
+        if own is not None and original is not None:
+            own.bit_generator.state = original.bit_generator.state
 
     def generator(self, env: BareEnv) -> np.random.Generator | None:
         """The generator that steps draw from; None where it is out of reach."""

@@ -65,6 +65,9 @@ class Replay(Adapter):
             )
         return seed, tuple(self._actions), stream
 
+    def parts(self, env: BareEnv) -> dict[str, Any]:
+        return {}
+
     def load(self, env: BareEnv, snapshot: Any) -> None:
         seed, actions, stream = snapshot
         assert self._simulator is not None
