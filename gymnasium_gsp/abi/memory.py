@@ -26,7 +26,7 @@ def record_type(dtype: np.dtype) -> Any:
 
 def struct_type(dtype: np.dtype) -> type[ctypes.Structure]:
     """Return the ctypes form of a record of int64 and float64 fields, which Python reads and sets fastest."""
-    kinds = {"i": ctypes.c_int64, "f": ctypes.c_double}
+    kinds = {"i": ctypes.c_int64, "u": ctypes.c_uint64, "f": ctypes.c_double}
     fields = [(name, kinds[dtype[name].kind]) for name in dtype.names or ()]
     return type("Struct", (ctypes.Structure,), {"_fields_": fields})
 

@@ -38,7 +38,7 @@ class Algorithm:
 
 ALGORITHMS: dict[str, Algorithm] = {}
 
-DEFAULT_ALGORITHM = "gs-power-uct"
+DEFAULT_ALGORITHM = "graft"
 """What an agent runs unless told otherwise."""
 
 BENCHMARK_NAMES = ("FrozenLake", "PassengerGrid", "FactoredRiverSwim", "SysAdminRing", "FourRooms")

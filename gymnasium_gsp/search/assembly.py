@@ -181,7 +181,9 @@ def assemble(model: Model, recipe: Recipe, keep_outcomes: bool = False) -> Assem
     Raises:
         RecipeError: if recipe and model do not fit.
     """
-    values = None if recipe.optimism is None else value_range(model, recipe.optimism, recipe.discount or 0.0)
+    optimism, values = recipe.optimism, None
+    if optimism is not None and not optimism.learned:
+        values = value_range(model, optimism, float(recipe.discount or 0.0))
     parts = _Assembler(model)
     program, decision = parts.program, recipe.decision
     for slot, choices in _CODES.items():
@@ -197,13 +199,22 @@ def assemble(model: Model, recipe: Recipe, keep_outcomes: bool = False) -> Assem
         parts.install_optimism(recipe.optimism, model.actions)
         program["rewards_apart"] = recipe.optimism.rewards_apart
         program["lower_is_mean"] = recipe.optimism.lower_is_mean
+        program["learned"] = recipe.optimism.learned
+        program["margin"] = recipe.optimism.margin or 0.0
     if isinstance(decision, Sweep):
-        program["sweep"] = 1
+        program["sweep"] = decision.passes
         if decision.backup is not None or recipe.estimator == "running":
             parts.install("decision_backup", decision.backup or recipe.backup)
     parts.lay_out_rows(model, recipe)
+    if recipe.root_allocation is not None:
+        program["pairing"] = 1
+        for name in ("novelty", "known", "evidence"):
+            program[name] = getattr(recipe.root_allocation, name)
+    propagation = recipe.propagation or Propagation()
+    program["backups"] = propagation.backups or 0
+    program["relative_accuracy"] = propagation.accuracy
     if recipe.optimism is not None and values is not None:
-        program["accuracy"] = (recipe.propagation or Propagation()).accuracy * ((values.high - values.low) or 1.0)
+        program["accuracy"] = propagation.accuracy * ((values.high - values.low) or 1.0)
         program["rounding"] = recipe.optimism.rounding * (values.top - values.bottom)
     return Assembly(
         program=program,

@@ -9,6 +9,9 @@ BY_ROLLOUT, BY_CONSTANT, BY_FUNCTION, BY_SAMPLED_TREE = range(4)
 ON_THE_TRAIL, AT_THE_SWITCH = range(2)
 BEST_VALUE, MOST_VISITS = range(2)
 
+# Where a decision with paired scenarios stands.
+EXPLORING, BY_GRAPH, BY_SCENARIOS = range(3)
+
 # How the root has changed since the last decision.
 SAME_ROOT, MOVED_ON, RESTARTED = range(3)
 

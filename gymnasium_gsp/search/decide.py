@@ -1,9 +1,10 @@
 """After the search: what it says about the root, and which action it recommends.
 
-A sweep recomputes what the root reaches, deepest first.  With the current estimator the search's own backup is swept
-into the graph first: its values are functions of counts and children, so this only brings them up to date, and the
-next search starts from it.  A decision's own backup is swept into working memory: caution must not feed back into the
-graph.
+Scenarios decide by their own means, see `scenarios`.  Else a sweep recomputes what the root reaches, deepest first.
+With the current estimator the search's own backup is swept into the graph first: its values are functions of counts
+and children, so this only brings them up to date, and the next search starts from it.  A decision's own backup is swept
+into working memory: caution must not feed back into the graph.  Beside learned optimistic values it sweeps the plain
+ones, which exploring does not read.
 """
 
 import math
@@ -16,10 +17,11 @@ from gymnasium_gsp.abi.memory import address, offset
 from gymnasium_gsp.abi.signatures import call_backup
 from gymnasium_gsp.abi.stream import below
 from gymnasium_gsp.search import codes
-from gymnasium_gsp.search.frame import edge_at, is_action, make_frame, node_at, place, stats_of
+from gymnasium_gsp.search.frame import edge_at, interval_of, is_action, make_frame, node_at, place, stats_of
 from gymnasium_gsp.search.graph import AHEAD, ask_for, reach
 from gymnasium_gsp.search.intervals import action_bound
 from gymnasium_gsp.search.playout import read_legal, uniform_action
+from gymnasium_gsp.search.scenarios import decide_by_scenarios
 
 
 class Swept(NamedTuple):
@@ -37,6 +39,8 @@ def outcome_value(frame, swept, index, child):
     """Return the value of an outcome during a sweep: swept if it lies deeper than place `index`, else as stored."""
     if child < 0:
         return 0.0
+    if frame.program.learned != 0:
+        return interval_of(frame, child).lower
     if swept.position[child] - 1 > index:
         return swept.values[swept.position[child] - 1]
     return stats_of(frame, child).value
@@ -97,6 +101,8 @@ def sweep_actions(frame, swept, index, node, with_variance):
             continue
         tried += node.counts[action]
         swept.q[action], head = node.q[action], node.heads[action]
+        if frame.program.learned != 0:  # that is its optimistic value; what found no room is worth the least seen
+            swept.q[action] = frame.context.smallest_return
         if head != codes.NO_EDGE:
             swept.q[action] = swept_mean(frame, swept, index, head)
             if with_variance:
@@ -149,14 +155,50 @@ def sweep(frame, swept, count, backup, backup_params, in_place):
 
 
 @njit
+def sweep_plain_values(frame, swept, count):
+    """Sweep the plain values beside upper bounds until they move by no more than the accuracy; False on failure."""
+    for _ in range(frame.program.sweep):
+        moved = 0.0
+        for index in range(count - 1, -1, -1):
+            number = swept.order[index]
+            if index >= AHEAD:
+                ask_for(frame, swept.order[index - AHEAD], 0)
+            node = node_at(frame, number)
+            if sweep_actions(frame, swept, index, node, True) == 0:
+                continue
+            place(frame, 0)
+            value = call_backup(
+                frame.program.decision_backup,
+                offset(frame.params, frame.program.decision_backup_params),
+                frame.context,
+                node.stats.visits,
+                swept.q,
+                node.counts,
+                swept.variance,
+                node.interval.lower,
+                node.interval.lower,
+            )
+            if not math.isfinite(value):
+                return False
+            moved = max(moved, abs(value - node.interval.lower))
+            node.interval.lower = value
+        if moved <= frame.program.accuracy:
+            break
+    swept.values[0] = interval_of(frame, swept.order[0]).lower
+    return True
+
+
+@njit
 def sweep_reached(frame, swept):
     """Sweep what the root reaches, into the graph and then with the decision's own backup; returns a status."""
     program = frame.program
     count = reach(frame, frame.tally.root, swept.order, swept.position)
     fine = True
-    if program.estimator == codes.PRESENT_VALUES:
+    if program.learned != 0:
+        fine = sweep_plain_values(frame, swept, count)
+    elif program.estimator == codes.PRESENT_VALUES:
         fine = sweep(frame, swept, count, program.backup, program.backup_params, True)
-    if fine and program.decision_backup != 0:
+    if fine and program.decision_backup != 0 and program.learned == 0:
         fine = sweep(frame, swept, count, program.decision_backup, program.decision_backup_params, False)
     if frame.context.in_flight != 0:
         return codes.RAISED
@@ -211,6 +253,12 @@ def decide(arrays, order, position, reals, counts):
     frame = make_frame(arrays)
     actions = frame.program.actions
     node, q = node_at(frame, frame.tally.root), address(reals, 1)
+    if frame.allocation.phase == codes.BY_SCENARIOS:
+        for action in range(actions):
+            counts[action] = node.counts[action]
+        frame.tally.detail = decide_by_scenarios(frame, q)
+        reals[0] = q[frame.tally.detail]
+        return codes.DONE
     if frame.program.sweep != 0:
         variance, values = address(reals, 1 + actions), address(reals, 1 + 2 * actions)
         status = sweep_reached(frame, Swept(address(order, 0), address(position, 0), values, q, variance))

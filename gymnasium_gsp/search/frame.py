@@ -41,7 +41,7 @@ PROGRAM = np.dtype(
         ("expansion", np.int64),  # LEAF or WHOLE_PATH
         ("evaluation", np.int64),  # BY_ROLLOUT, BY_CONSTANT, BY_FUNCTION or BY_SAMPLED_TREE
         ("learning", np.int64),  # ON_THE_TRAIL or AT_THE_SWITCH
-        ("sweep", np.int64),  # 1 if a sweep precedes the decision
+        ("sweep", np.int64),  # passes of the sweep that precedes the decision, 0 for none
         ("recommendation", np.int64),  # BEST_VALUE or MOST_VISITS
         ("edges_kept", np.int64),  # 1 if outcomes are stored
         ("variance_kept", np.int64),  # 1 if the variance of the targets is stored
@@ -72,8 +72,23 @@ PROGRAM = np.dtype(
         ("table_mask", np.int64),
         ("longest", np.int64),  # rows that one simulation can add at most
         ("growth", np.int64),  # ADD_WHILE_ROOM, GROWING or LAST_ROOM
+        # Paired scenarios at the root.
+        ("pairing", np.int64),  # 1 if there are any
+        ("evidence", np.float64),  # exploring steps without which they never decide
+        ("novelty", np.float64),  # share of novel outcomes above which they decide
+        ("known", np.float64),  # share of well-known steps below which they decide
+        ("playout_discount", np.float64),  # of a playout in a scenario
+        ("simulation_budget", np.int64),  # of the whole decision
+        ("step_budget", np.int64),
+        ("chunk_begun", np.int64),  # simulations when this chunk began
+        ("time_share", np.float64),  # share of the budget in seconds that was spent then
+        ("time_share_each", np.float64),  # what a simulation spends of it
         # Optimism.
         ("lower_is_mean", np.int64),  # 1 if the lower end is no bound but the mean sampled return
+        ("learned", np.int64),  # 1 if the largest value follows from the returns seen; the lower end is then swept
+        ("margin", np.float64),  # by how much of the range seen the largest value lies above it; only where learned
+        ("backups", np.int64),  # of predecessors, for each step of a simulation
+        ("relative_accuracy", np.float64),  # the accuracy below, in units of the range of values
         ("accuracy", np.float64),  # an interval that moves by more is passed on to the predecessors
         ("rounding", np.float64),  # by how little two upper bounds may differ and still be equal
     ]
@@ -101,6 +116,37 @@ TALLY = np.dtype(
 )
 """The tally: counts of a decision, and the state of the graph."""
 
+ALLOCATION = np.dtype(
+    [
+        # What exploring has met lately; older counts fade.
+        ("steps", np.float64),  # steps of exploring simulations
+        ("known", np.float64),  # those of them until which every state had been visited once for each of its actions
+        ("tried", np.float64),  # tries of actions that had been tried before
+        ("novel", np.float64),  # those of them whose outcome had not been met before
+        # Where the decision stands.
+        ("phase", np.int64),  # EXPLORING, BY_GRAPH or BY_SCENARIOS
+        ("exploring", np.float64),  # share of the budget that explores before the phase is settled
+        ("legal", np.int64),  # actions that entered the halving
+        ("alive", np.int64),  # actions that are still in it; they stand first
+        ("rounds", np.int64),  # rounds to come
+        ("goal", np.float64),  # share of the budget at which this round ends
+        ("next", np.int64),  # place of the action that meets the scenario next
+        ("scenario", np.int64),  # number of the scenario
+        ("salt", np.uint64),  # what scenarios are drawn from in this decision
+    ]
+)
+"""The root allocation, where a recipe has paired scenarios."""
+
+ARM = np.dtype(
+    [
+        ("action", np.int64),
+        ("scenarios", np.int64),  # whole scenarios that it has met
+        ("total", np.float64),  # returns in them
+        ("pending", np.float64),  # return in the scenario at hand; NaN before
+    ]
+)
+"""An action in the halving."""
+
 STATS = np.dtype(
     [
         ("visits", np.int64),  # N(s), also the visit that created the node
@@ -116,7 +162,8 @@ INTERVAL = np.dtype(
         ("predecessors", np.int64),  # first edge of the list of nodes that have led here
         ("queued", np.int64),  # 0, or in the queue: -1 where it is the last, else 1 + the next node
         ("order", np.int64),  # which node of this graph it is, from 1; 0 for a root that is not set up
-        ("opened", np.int64),  # 1 once its actions have been set up
+        ("opened", np.int64),  # how many actions it has, once they have been set up
+        ("stale", np.int64),  # bit by action, modulo 64: its upper bound is to be recomputed; only where learned
     ]
 )
 """The last part of a node's row, where the recipe has optimism."""
@@ -156,6 +203,8 @@ class Arrays(NamedTuple):
     context: NDArray[np.void]  # (1,) CONTEXT_DTYPE with its arrays behind it, what ingredients may read
     params: NDArray[np.float64]  # (any,), the ingredients' parameters
     model_params: NDArray[np.float64]  # (any,), the model's
+    allocation: NDArray[np.void]  # (1,) ALLOCATION
+    arms: NDArray[np.void]  # (actions,) ARM
     rows: NDArray[np.int64]  # (row capacity * stride,), the nodes, see `graph`
     table: NDArray[np.int64]  # (a power of two,), where to find them
     edges: NDArray[np.void]  # (edge capacity,) EDGE, what their actions led to
@@ -165,7 +214,7 @@ class Arrays(NamedTuple):
     scratch: NDArray[np.float64]  # (scratch capacity,), working memory
 
 
-_STRUCTS = {dtype: struct_type(dtype) for dtype in (PROGRAM, TALLY)} | {CONTEXT_DTYPE: ContextStruct}
+_STRUCTS = {dtype: struct_type(dtype) for dtype in (PROGRAM, TALLY, ALLOCATION)} | {CONTEXT_DTYPE: ContextStruct}
 
 
 def named(array: NDArray[np.void]) -> Any:
@@ -181,6 +230,8 @@ class Frame(NamedTuple):
     context: Any  # the ingredients' view, `abi.context`
     params: Any  # float64, the ingredients' parameters
     model_params: Any  # float64, the model's
+    allocation: Any  # a ALLOCATION record
+    arms: Any  # ARM records
     rows: Any  # int64, the nodes
     table: Any  # int64, where to find them
     edges: Any  # EDGE records
@@ -212,6 +263,8 @@ def make_frame(arrays):
         arrays.context[0],
         address(arrays.params, 0),
         address(arrays.model_params, 0),
+        arrays.allocation[0],
+        address(arrays.arms, 0),
         address(arrays.rows, 0),
         address(arrays.table, 0),
         address(arrays.edges, 0),
@@ -266,6 +319,12 @@ def edge_at(frame, number):
 def hop_at(frame, depth):
     """Return the step of the trail at a depth."""
     return record(frame.trail, depth)
+
+
+@njit
+def arm_at(frame, place):
+    """Return the action at a place of the halving."""
+    return record(frame.arms, place)
 
 
 @njit

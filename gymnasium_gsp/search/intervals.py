@@ -27,6 +27,12 @@ def set_up(frame, number):
 
 
 @njit
+def stale_bit(action):
+    """Return the bit of `INTERVAL.stale` that stands for an action."""
+    return types.int64(1) << (action & 63)
+
+
+@njit
 def open_actions(frame, node):
     """Set up the actions of a node; returns False if it has none.  Both bounds of an illegal one are -infinity.
 
@@ -40,7 +46,7 @@ def open_actions(frame, node):
         allowed = program.legal == 0 or (not by_actions and mask[action] != 0.0)
         node.q[action] = context.top if allowed else -math.inf
         node.variance[action] = context.bottom if allowed else -math.inf
-    node.interval.opened = 1
+    node.interval.opened = legal
     return legal > 0
 
 

@@ -12,6 +12,7 @@ from gymnasium_gsp.search.frame import OUTCOME_CELLS, interval_of, make_frame
 from gymnasium_gsp.search.graph import enter_root
 from gymnasium_gsp.search.intervals import set_up
 from gymnasium_gsp.search.optimistic import simulate_optimistically
+from gymnasium_gsp.search.scenarios import next_arm, simulate_scenario
 from gymnasium_gsp.search.trial import simulate
 
 _INVERSE_OF_INCREMENT = types.uint64(0xF1DE83E19937733D)  # of 0x9E3779B97F4A7C15, modulo 2**64
@@ -99,7 +100,11 @@ def run_simulations(arrays, enter):
         frame.context.extra_steps = 0
         frame.context.simulation = frame.tally.simulations
         words, steps = frame.model_rng[0], frame.tally.model_steps
-        status = simulate_optimistically(frame) if optimistic else simulate(frame)
+        place = next_arm(frame)
+        if place >= 0:
+            status = simulate_scenario(frame, place)
+        else:
+            status = simulate_optimistically(frame) if optimistic else simulate(frame)
         status = count_simulation(frame, status, words, steps)
         if status != codes.DONE:
             return status

@@ -7,11 +7,16 @@ from numba import njit, types
 from gymnasium_gsp.abi.signatures import FAILED, RUNNING, TERMINATED
 from gymnasium_gsp.abi.stream import below
 from gymnasium_gsp.search import codes
-from gymnasium_gsp.search.frame import edge_at, hop_at, is_action, node_at, reward_of
+from gymnasium_gsp.search.frame import edge_at, hop_at, interval_of, is_action, node_at, reward_of, stats_of
 from gymnasium_gsp.search.graph import add_if_room, append_edge, child_tag, find
-from gymnasium_gsp.search.intervals import action_bound, open_actions, set_up, within_bounds
+from gymnasium_gsp.search.intervals import action_bound, open_actions, set_up, stale_bit, within_bounds
 from gymnasium_gsp.search.playout import copy_state, read_legal, take_step
-from gymnasium_gsp.search.propagate import link_predecessor, propagate
+from gymnasium_gsp.search.propagate import link_predecessor, prepend_predecessor, propagate, renew_all, renew_upper
+from gymnasium_gsp.search.trial import observe_return
+
+FADING = 0.999  # of older counts in what exploring has met lately
+PASSES, MOST_PASSES = 2, 60  # over all bounds, where the largest value has changed or they are due
+SMALLEST_VALUE = 1e-200  # the largest value, where nothing but 0 was seen
 
 
 @njit
@@ -22,15 +27,20 @@ def optimistic_action(frame, node, ended):
     """
     best, largest, ties, rounding = -1, -math.inf, 0, frame.program.rounding
     by_actions = frame.program.key == codes.BY_ACTIONS
+    renewed = by_actions  # in a tree nothing has moved since the node was renewed
+    if frame.program.learned != 0:
+        renewed = True
+        if node.interval.stale != 0:
+            renew_upper(frame, node)
     masked = frame.context.masked != 0 and not ended
     for action in range(frame.program.actions):
         if masked and not is_action(frame, action):
             continue
         if node.q[action] == -math.inf:  # legal for the first time
             node.q[action], node.variance[action] = frame.context.top, frame.context.bottom
-        bound = math.inf
+        bound = frame.context.top if frame.program.learned != 0 else math.inf
         if node.counts[action] > 0:
-            if not by_actions:  # in a tree nothing has moved since the node was renewed
+            if not renewed:
                 node.q[action] = action_bound(frame, node, action, 1.0)
             bound = node.q[action]
         if best < 0 or bound > largest + rounding:
@@ -43,11 +53,28 @@ def optimistic_action(frame, node, ended):
 
 
 @njit
+def next_node(frame, number, action, depth):
+    """Return the node of the present state, which an action has led to, set up if it is new; UNSTORED without room."""
+    tag = child_tag(frame, number, action, depth)
+    child = find(frame, tag, frame.state)
+    if child < 0:
+        child = add_if_room(frame, child, tag, frame.state)
+        if child >= 0:
+            set_up(frame, child)
+    return child
+
+
+@njit
 def count_outcome(frame, number, action, child, reward):
     """Count one outcome of an action, in the edge that holds it or in a new one."""
-    node, apart = node_at(frame, number), frame.program.rewards_apart != 0
+    node, apart, seen = node_at(frame, number), frame.program.rewards_apart != 0, frame.allocation
+    again = node.counts[action] > 0
+    if again:
+        seen.tried = seen.tried * FADING + 1.0
+        seen.novel *= FADING
     node.stats.visits += 1
     node.counts[action] += 1
+    node.interval.stale |= stale_bit(action)
     if child == codes.UNSTORED:
         return
     edge_number, last, width = node.heads[action], codes.NO_EDGE, 1
@@ -59,10 +86,60 @@ def count_outcome(frame, number, action, child, reward):
                 edge.reward += reward
             return
         last, edge_number, width = edge_number, types.int64(edge.next), width + 1
-    if child >= 0:
+    if again:
+        seen.novel += 1.0
+    if child >= 0 and frame.program.learned != 0:
+        prepend_predecessor(frame, number, action, child)
+    elif child >= 0:
         link_predecessor(frame, number, child)
     if append_edge(frame, node.heads, action, last, child, reward) != codes.NO_EDGE:
         frame.tally.widest = max(frame.tally.widest, width)
+
+
+@njit
+def observe_values(frame, length, value):
+    """Learn from the returns-to-go of a simulation which values there are; `value` is what lies behind its last step.
+
+    A node that was met for the first time begins with its return as plain value.
+    """
+    context, low, high = frame.context, frame.context.smallest_return, frame.context.largest_return
+    if context.root_returns == 0:
+        low, high = math.inf, -math.inf
+    for depth in range(length - 1, -1, -1):
+        hop = hop_at(frame, depth)
+        value = hop.reward + context.discount * value
+        low, high = min(low, value), max(high, value)
+        if stats_of(frame, hop.node).visits <= 1:
+            interval_of(frame, hop.node).lower = value
+    observe_return(context, value)
+    context.smallest_return, context.largest_return = low, high
+
+
+@njit
+def renew_if_due(frame):
+    """Renew every bound where the largest value has changed, or the episode's simulations have grown by a quarter."""
+    context, program = frame.context, frame.program
+    low, high = context.smallest_return, context.largest_return
+    top = high + program.margin * (high - low)
+    if high == low:
+        top = high + abs(high) if high != 0.0 else SMALLEST_VALUE
+    grown = 4 * (context.root_returns - context.renewed_at) > context.renewed_at
+    if top == context.top and not grown:
+        return
+    program.accuracy = program.relative_accuracy * (top - low)
+    context.top = top
+    if grown:
+        context.renewed_at = context.root_returns
+    renew_all(frame, MOST_PASSES if grown else PASSES)
+
+
+@njit
+def is_well_known(frame, child):
+    """Return whether a state has been visited once for each of its actions; so is the end of the process."""
+    if child < 0:
+        return child == codes.TERMINAL
+    opened = interval_of(frame, child).opened
+    return opened != 0 and stats_of(frame, child).visits >= opened
 
 
 @njit
@@ -71,41 +148,40 @@ def simulate_optimistically(frame):
 
     Behind the end of the process a sequence of actions goes on without model steps, and every reward is 0.
     """
-    program, tally = frame.program, frame.tally
+    program, tally, seen = frame.program, frame.tally, frame.allocation
     copy_state(frame, frame.root_state, frame.state)
-    number, visited, depth, status = tally.root, 0, 0, RUNNING
-    reward = reward_of(hop_at(frame, program.horizon + 1))
-    while depth < program.horizon and (status == TERMINATED or tally.model_steps < program.step_limit):
+    number, depth, status, value, known = tally.root, 0, RUNNING, 0.0, True
+    while depth < program.horizon:
         node = node_at(frame, number)
+        if status != TERMINATED and tally.model_steps >= program.step_limit:
+            value = node.interval.lower
+            break
         if node.interval.opened == 0 and not open_actions(frame, node):
             return codes.NO_ACTION
         if status != TERMINATED and read_legal(frame, frame.state) <= 0:
             return codes.NO_ACTION
-        if node.interval.queued == 0:
-            node.interval.queued = -1
-            hop_at(frame, visited).node = number
-            visited += 1
-        action = optimistic_action(frame, node, status == TERMINATED)
+        action, hop = optimistic_action(frame, node, status == TERMINATED), hop_at(frame, depth)
         ends_here = program.expansion == codes.LEAF and node.counts[action] == 0
-        reward[0] = 0.0
+        hop.node, hop.action, hop.reward = number, action, 0.0
         if status != TERMINATED:
-            status = take_step(frame, action, reward)
+            status = take_step(frame, action, reward_of(hop))
             if status == FAILED:
                 return codes.STEP_FAILED
-            if not within_bounds(frame.context, reward[0]):
+            if program.learned == 0 and not within_bounds(frame.context, hop.reward):
                 return codes.BAD_REWARD
         depth += 1
         child = codes.TERMINAL
         if status != TERMINATED or program.key == codes.BY_ACTIONS:
-            tag = child_tag(frame, number, action, depth)
-            child = find(frame, tag, frame.state)
-            if child < 0:
-                child = add_if_room(frame, child, tag, frame.state)
-                if child >= 0:
-                    set_up(frame, child)
-        count_outcome(frame, number, action, child, reward[0])
+            child = next_node(frame, number, action, depth)
+        count_outcome(frame, number, action, child, hop.reward)
+        known = known and is_well_known(frame, child)
+        seen.steps = seen.steps * FADING + 1.0
+        seen.known = seen.known * FADING + known
         if child < 0 or ends_here:
             break
         number = child
-    propagate(frame, visited)
+    propagate(frame, depth)
+    if program.learned != 0:
+        observe_values(frame, depth, value)
+        renew_if_due(frame)
     return codes.DONE

@@ -6,7 +6,7 @@ from numba import njit, types
 
 from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.frame import edge_at, hop_at, interval_of, node_at
-from gymnasium_gsp.search.intervals import action_bound
+from gymnasium_gsp.search.intervals import action_bound, stale_bit
 
 
 @njit
@@ -20,25 +20,27 @@ def link_predecessor(frame, number, child):
             if edge.child == child:
                 return
             edge_number = types.int64(edge.next)
-    prepend_predecessor(frame, number, child)
+    prepend_predecessor(frame, number, 0, child)
 
 
 @njit
-def prepend_predecessor(frame, number, child):
-    """Put a node at the head of the list of predecessors of `child`."""
+def prepend_predecessor(frame, number, action, child):
+    """Put a node and its action at the head of the list of predecessors of `child`."""
     if frame.tally.edges >= frame.program.edge_capacity:
         frame.tally.capped = 1
         return
     interval, edge_number = interval_of(frame, child), frame.tally.edges
     frame.tally.edges = edge_number + 1
     edge = edge_at(frame, edge_number)
-    edge.child, edge.next = number, interval.predecessors
+    edge.child, edge.next, edge.count = number, interval.predecessors, action
     interval.predecessors = edge_number
 
 
 @njit
 def renew(frame, node):
     """Recompute a node's interval; returns whether one of its ends has moved by more than the accuracy."""
+    if frame.program.learned != 0:
+        return renew_upper(frame, node)
     upper, lower, total = -math.inf, -math.inf, 0.0
     for action in range(frame.program.actions):
         if node.q[action] == -math.inf:
@@ -55,14 +57,46 @@ def renew(frame, node):
 
 
 @njit
-def propagate(frame, visited):
-    """Partial value iteration from the nodes that a simulation visited, the last first met at the front of the queue.
+def renew_upper(frame, node):
+    """Recompute the stale upper bounds of a node; returns whether its value has moved by more than the accuracy."""
+    upper, stale = -math.inf, node.interval.stale
+    for action in range(frame.program.actions):
+        if node.q[action] == -math.inf:
+            continue
+        if node.counts[action] == 0:
+            node.q[action] = frame.context.top
+        elif stale & stale_bit(action):
+            node.q[action] = action_bound(frame, node, action, 1.0)
+        upper = max(upper, node.q[action])
+    node.interval.stale = 0
+    moved = abs(upper - node.stats.value)
+    node.stats.value = upper
+    return moved > frame.program.accuracy
 
-    A node whose interval moved sends its predecessors to the end of the queue, unless they wait there already.
+
+@njit
+def queue_trail(frame, length):
+    """Queue the nodes of a trail, the last first met at the front; returns the first of them."""
+    first = hop_at(frame, 0).node
+    interval_of(frame, first).queued = -1
+    for depth in range(1, length):
+        number = hop_at(frame, depth).node
+        interval = interval_of(frame, number)
+        if interval.queued == 0:
+            interval.queued = 1 + first
+            first = number
+    return first
+
+
+@njit
+def propagate(frame, length):
+    """Partial value iteration from the nodes of a trail of `length` steps.
+
+    A node whose interval moved sends its predecessors to the end of the queue, unless they wait there already.  Where
+    the number of backups is limited, what then still waits is left for a later simulation.
     """
-    first, last = hop_at(frame, visited - 1).node, hop_at(frame, 0).node
-    for i in range(visited):
-        interval_of(frame, hop_at(frame, i).node).queued = -1 if i == 0 else 1 + hop_at(frame, i - 1).node
+    first, last = queue_trail(frame, length), hop_at(frame, 0).node
+    allowed = frame.program.backups * length if frame.program.backups != 0 else codes.NO_LIMIT
     while first >= 0:
         node = node_at(frame, first)
         interval = node.interval
@@ -74,7 +108,9 @@ def propagate(frame, visited):
         while number != codes.NO_EDGE:
             edge = edge_at(frame, number)
             waiting = interval_of(frame, edge.child)
-            if waiting.queued == 0:
+            waiting.stale |= stale_bit(edge.count)
+            if waiting.queued == 0 and allowed > 0:
+                allowed -= 1
                 waiting.queued = -1
                 if first < 0:
                     first = types.int64(edge.child)
@@ -82,6 +118,22 @@ def propagate(frame, visited):
                     interval_of(frame, last).queued = 1 + edge.child
                 last = types.int64(edge.child)
             number = types.int64(edge.next)
+
+
+@njit
+def renew_all(frame, passes):
+    """Recompute all upper bounds, newest node first, until they move by no more than the accuracy."""
+    for _ in range(passes):
+        moved = False
+        for number in range(frame.tally.nodes - 1, -1, -1):
+            node = node_at(frame, number)
+            if node.interval.opened == 0:
+                node.stats.value = frame.context.top
+                continue
+            node.interval.stale = -1
+            moved |= renew_upper(frame, node)
+        if not moved:
+            break
 
 
 @njit
@@ -100,5 +152,6 @@ def link_all(frame):
                     continue
                 # Nodes come one after the other, so if this one is in the list, it is at its head.
                 head = interval_of(frame, child).predecessors
-                if head == codes.NO_EDGE or edge_at(frame, head).child != number:
-                    prepend_predecessor(frame, number, child)
+                known = head != codes.NO_EDGE and edge_at(frame, head).child == number
+                if not known or frame.program.learned != 0:
+                    prepend_predecessor(frame, number, action, child)

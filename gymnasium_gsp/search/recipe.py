@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self
 
-from gymnasium_gsp.errors import RecipeError, unknown_name
+from gymnasium_gsp.errors import RecipeError, check_count, unknown_name
 from gymnasium_gsp.search.ingredients.backup import PowerMean
 from gymnasium_gsp.search.ingredients.evaluation import (
     Constant,
@@ -32,18 +32,47 @@ class SearchValues:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Decide after one sweep over what the root reaches, deepest first.
+    """Decide after a sweep over what the root reaches, deepest first.
 
     Attributes:
         backup: the sweep's own backup; None for the search's.
+        passes: the most times it goes over them, until no value moves by more than the accuracy of the propagation;
+            more than once only with learned values, whose states hold no clock.
     """
 
     backup: Any = None
+    passes: int = 1
 
     def __post_init__(self) -> None:
         make_plain(self)
+        check_count("passes", self.passes)
         if self.backup is not None:
             object.__setattr__(self, "backup", as_ingredient(self.backup, "backup", "backup of a sweep"))
+
+
+@dataclass(frozen=True)
+class PairedScenarios:
+    """Compare the root's actions under common random numbers where what exploring meets hardly ever recurs.
+
+    Ng and Jordan 2000 (PEGASUS) and, for who goes on, Karnin, Koren and Somekh 2013; see `search.scenarios`.  They
+    decide where both shares below say so, over about the last 1,000 steps.
+
+    Attributes:
+        novelty: share of actions tried again that led to a state they had not led to, above which scenarios decide.
+        known: share of steps until which every state had been visited once for each of its actions, below which
+            scenarios decide.
+        evidence: exploring steps that must have been made before they decide.
+    """
+
+    novelty: float = 0.15
+    known: float = 0.1
+    evidence: float = 500.0
+
+    def __post_init__(self) -> None:
+        make_plain(self)
+        check_number("novelty", self.novelty, smallest=0.0, largest=1.0)
+        check_number("known", self.known, smallest=0.0, largest=1.0)
+        check_number("evidence", self.evidence, smallest=0.0)
 
 
 _CHOICES = {
@@ -59,6 +88,7 @@ _VALUES: dict[str, tuple[type, ...]] = {
     "evaluation": (Rollout, Constant, Heuristic, PythonValue, SampledTree),
     "horizon": (StepsLeft, FixedHorizon, AdaptiveHorizon),
     "propagation": (Propagation, type(None)),
+    "root_allocation": (PairedScenarios, type(None)),
     "decision": (SearchValues, Sweep),
 }
 _INGREDIENTS = {
@@ -101,10 +131,12 @@ class Recipe:
             switching point of `Switching`.
         evaluation: what a leaf is worth.
         horizon: how deep a simulation selects.
-        discount: per step; None for 1 where a time limit is known, else 0.99.
+        discount: per step; None for 1 where a time limit is known, else 0.99; "1 - 1/H" for that with the steps H of an
+            episode, 0.99 where no time limit is known.
         optimism: bounds on values in place of means; selection and backup are then theirs, and the model must declare
             reward bounds.  None for means.
         propagation: the reach of a change in a bound, beyond the trail; only with optimism, None for Propagation().
+        root_allocation: `PairedScenarios` where the root's actions may be compared by them; only with learned values.
         retention: "decision", a fresh graph each time; "episode", the graph is kept until the episode ends.
         decision: by the search's own values, or after a sweep.
         recommendation: the action with the best value (with optimism, lower bound) or with the most visits.
@@ -121,9 +153,10 @@ class Recipe:
     learning: Literal["on_the_trail", "at_the_switch"] = "on_the_trail"
     evaluation: Evaluation = Rollout()
     horizon: Horizon = StepsLeft()
-    discount: float | None = None
+    discount: float | Literal["1 - 1/H"] | None = None
     optimism: Optimism | None = None
     propagation: Propagation | None = None
+    root_allocation: PairedScenarios | None = None
     retention: Literal["decision", "episode"] = "decision"
     decision: SearchValues | Sweep = SearchValues()
     recommendation: Literal["best_value", "most_visits"] = "best_value"
@@ -143,12 +176,14 @@ class Recipe:
             value = getattr(self, slot)
             if value is not None or slot != "root_selection":
                 object.__setattr__(self, slot, as_ingredient(value, kind, slot))
-        if self.discount is not None:
+        if self.discount not in (None, "1 - 1/H"):
             check_number("discount", self.discount, smallest=0.0, largest=1.0)
         if self.optimism is not None:
             self._check_optimism()
         elif self.propagation is not None:
             raise RecipeError("propagation belongs to a recipe with optimism: give optimism=, or leave it out")
+        if self.optimism is None or not self.optimism.learned:
+            self._check_nothing_learned()
         if self.learning == "at_the_switch":
             self._check_switching()
         constants = getattr(self.selection, "constants", None)
@@ -157,6 +192,15 @@ class Recipe:
                 "these constants do not meet the paper's Table 1: "
                 + "; ".join(failures)
                 + ". Leave `constants` out for the default exponents, or correct the row"
+            )
+
+    def _check_nothing_learned(self) -> None:
+        if self.root_allocation is not None:
+            raise RecipeError("root_allocation belongs to a recipe with optimism=ImaginedOutcomes(): leave it out")
+        if isinstance(self.decision, Sweep) and self.decision.passes > 1:
+            raise RecipeError(
+                f"a sweep of {self.decision.passes} passes belongs to a recipe with optimism=ImaginedOutcomes(); "
+                "elsewhere it is one pass"
             )
 
     def _check_switching(self) -> None:
@@ -175,15 +219,21 @@ class Recipe:
             raise RecipeError(
                 f"optimism was given {self.optimism!r}; allowed is a value of KullbackLeibler, RewardBound"
             )
+        if self.optimism.learned and (self.key != "state" or not isinstance(self.decision, Sweep)):
+            raise RecipeError(
+                f"{type(self.optimism).__name__} decides by plain values that a sweep brings up to date: give "
+                'key="state" and decision=Sweep(Cautious())'
+            )
         if self.key not in ("state", "actions"):
             raise RecipeError(f"optimism keeps bounds by key='state' or key='actions', not by {self.key!r}")
-        if self.discount is None or self.discount >= 1.0:
+        if self.discount is None or (self.discount != "1 - 1/H" and self.discount >= 1.0):
             raise RecipeError(
                 f"discount must be at least 0 and below 1, not {self.discount!r}: bounds on a sum of rewards without "
                 "end need a discount, for instance 0.99"
             )
         for field in fields(self):
-            if field.name in _OF_MEANS and getattr(self, field.name) != field.default:
+            swept = self.optimism.learned and field.name == "decision"
+            if not swept and field.name in _OF_MEANS and getattr(self, field.name) != field.default:
                 raise RecipeError(
                     f"{field.name} means nothing to a recipe with optimism, which chooses, backs up and decides by its "
                     "bounds: leave it out"
@@ -253,7 +303,9 @@ class Recipe:
         """
         key = self.key or ("state_elapsed" if timed else "state")
         discount = self.discount if self.discount is not None else 1.0 if timed else DEFAULT_DISCOUNT
-        adaptive = isinstance(self.horizon, AdaptiveHorizon) and discount < 1.0
+        if discount == "1 - 1/H" and not timed:
+            discount = DEFAULT_DISCOUNT
+        adaptive = isinstance(self.horizon, AdaptiveHorizon) and discount != 1.0
         moving_end = not timed or (not self.looks_to_the_end and (adaptive or isinstance(self.horizon, FixedHorizon)))
         if key == "state_elapsed" and self.retention == "episode" and moving_end:
             raise RecipeError(

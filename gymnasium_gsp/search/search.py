@@ -20,11 +20,23 @@ from gymnasium_gsp.search.assembly import assemble
 from gymnasium_gsp.search.budget import Budget, Progress
 from gymnasium_gsp.search.decide import decide
 from gymnasium_gsp.search.failures import failure_message
-from gymnasium_gsp.search.frame import EDGE, HOP, TALLY, Arrays, interval_of, make_frame, named, stats_of
+from gymnasium_gsp.search.frame import (
+    ALLOCATION,
+    ARM,
+    EDGE,
+    HOP,
+    TALLY,
+    Arrays,
+    interval_of,
+    make_frame,
+    named,
+    stats_of,
+)
 from gymnasium_gsp.search.graph import find
 from gymnasium_gsp.search.ingredients.evaluation import SampledTree
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_HORIZON, planned_trajectories
 from gymnasium_gsp.search.loop import run_simulations
+from gymnasium_gsp.search.optimistic import SMALLEST_VALUE
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.result import SearchResult
 from gymnasium_gsp.search.sampled_tree import LEVEL_CELLS
@@ -32,6 +44,7 @@ from gymnasium_gsp.search.store import MEMORY, SMALLEST, SMALLEST_MEMORY, Store
 
 CHUNK_SECONDS = 0.005  # how long a chunk should take
 STALE = 1000  # simulations without a new node after which a budget in nodes alone may end
+EXPLORING_SHARE = 1 / 8  # of a decision, before scenarios may take over
 SPARE_KEYS = 4096  # keys of a simulator's states that may be held beyond twice the nodes
 
 OnProgress = Callable[[Progress], object]
@@ -83,7 +96,8 @@ class Search:
             check_count("max_nodes", max_nodes)
         check_count("memory", memory, SMALLEST_MEMORY)
         self.model, self.recipe = model, recipe.settled(timed)
-        self.discount = float(self.recipe.discount or 0.0)
+        discount = self.recipe.discount
+        self.discount = 0.0 if discount is None or isinstance(discount, str) else float(discount)  # see `_prepare`
         self._assembly = assemble(model, self.recipe, keep_outcomes)
         self.rng = np.zeros(2, np.uint64)
         arrays = Arrays(
@@ -92,6 +106,8 @@ class Search:
             context=np.zeros(context_length(model.actions, 0))[:CONTEXT_SIZE].view(CONTEXT_DTYPE),
             params=self._assembly.params,
             model_params=model.params,
+            allocation=np.zeros(1, ALLOCATION),
+            arms=np.zeros(model.actions, ARM),
             rows=np.zeros(0, np.int64),
             table=np.zeros(0, np.int64),
             edges=np.zeros(0, EDGE),
@@ -124,12 +140,15 @@ class Search:
         """Forget the graph and the statistics of the last episode."""
         self.store.forget()
         self.store.arrays.context[:] = np.zeros(1, CONTEXT_DTYPE)
+        self.store.arrays.allocation[:] = np.zeros(1, ALLOCATION)
         context, values = self.context, self._assembly.values
         context.version = ABI_VERSION
         context.discount = self.discount
         context.actions = self.model.actions
         context.masked = int(self.program.legal != 0)
         context.range = 1.0
+        if self.program.learned:
+            context.top, context.bottom = SMALLEST_VALUE, -np.inf
         if values is not None:
             context.lowest_reward, context.highest_reward = values.low, values.high
             context.bottom, context.top = values.bottom, values.top
@@ -171,12 +190,16 @@ class Search:
     ) -> None:
         """Set the records to one decision."""
         program, tally, context = self.program, self.tally, self.context
+        if isinstance(self.recipe.discount, str):
+            self.discount = context.discount = 1.0 - 1.0 / (elapsed + (steps_left or 1))
         depth = self._limit_depth(budget, steps_left)
         program.end = codes.NO_LIMIT if steps_left is None else steps_left
         program.rollout_end = max(depth, DEFAULT_HORIZON) if steps_left is None else codes.NO_LIMIT
         program.root_elapsed = elapsed
         program.step_limit = codes.NO_LIMIT if budget.model_steps is None else min(budget.model_steps, codes.NO_LIMIT)
         program.node_limit = codes.NO_LIMIT if budget.nodes is None else min(budget.nodes, codes.NO_LIMIT)
+        program.playout_discount = self.discount if steps_left is None else 1.0
+        self._prepare_allocation(budget)
         program.growth = codes.GROWING
         context.in_flight = 0
         self.store.replace(params=self._assembly.with_lower_bounds(depth, steps_left, self.discount))
@@ -189,6 +212,15 @@ class Search:
             tally.root_change = codes.SAME_ROOT if same_root else codes.MOVED_ON
         if self.model.keys is not None and tally.root_change == codes.RESTARTED:
             self.model.keys.retain(cells[:1].tolist())
+
+    def _prepare_allocation(self, budget: Budget) -> None:
+        """Let the decision begin with exploring; with one simulation where scenarios made the last one."""
+        program, allocation = self.program, named(self.store.arrays.allocation)
+        program.simulation_budget = min(budget.simulations or codes.NO_LIMIT, codes.NO_LIMIT)
+        program.step_budget = min(budget.model_steps or codes.NO_LIMIT, codes.NO_LIMIT)
+        program.time_share = program.time_share_each = 0.0
+        allocation.exploring = 0.0 if allocation.phase == codes.BY_SCENARIOS else EXPLORING_SHARE
+        allocation.phase = codes.EXPLORING
 
     def _limit_depth(self, budget: Budget, steps_left: int | None) -> int:
         """Set how many steps a simulation selects, with working memory for as many; returns it."""
@@ -244,6 +276,10 @@ class Search:
             program.simulation_limit = min(limit, before + self._next_chunk(deadline, chunk_begun))
             steps = int(tally.model_steps)
             program.step_limit = min(most_steps, steps + self._steps_until(deadline, chunk_begun))
+            program.chunk_begun = before
+            if deadline is not None and budget.seconds:
+                program.time_share = (chunk_begun - begun) / budget.seconds
+                program.time_share_each = self._simulation_seconds / budget.seconds
             with self._interrupts:
                 status = self._run_simulations(store.arrays, enter)
             self._interrupts.raise_interrupt()
@@ -399,7 +435,7 @@ class Search:
     def interval(self, state: NDArray[np.int64]) -> tuple[float, float] | None:
         """Return (lower, upper), the interval that holds the discounted value of a state.
 
-        None for a state that is no node, where nodes are action sequences, and for a recipe without optimism.
+        None for a state that is no node, where nodes are action sequences, and for a recipe without declared bounds.
 
         Args:
             state: (width,) int64, its cells.
@@ -407,6 +443,7 @@ class Search:
         ends = np.zeros(2)
         if (
             not self.program.bound
+            or self.program.learned
             or not self.program.key_size
             or not compiled_entry(read_interval, True)(self.store.arrays, state, ends)
         ):

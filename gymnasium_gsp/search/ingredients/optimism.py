@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from numba import njit
 
-from gymnasium_gsp.errors import RecipeError, unknown_name
+from gymnasium_gsp.errors import RecipeError, check_count, unknown_name
 from gymnasium_gsp.search.ingredients.divergence import PAIR, extreme_mean, extreme_reward
 from gymnasium_gsp.search.ingredients.ingredient import Ingredient, check_number, make_plain
 
@@ -20,6 +20,7 @@ PUBLISHED_FACTOR = 0.1  # GBOP's published threshold on transitions is this time
 _BASE, _PER_VISIT, _PER_NODE, _REWARDS, _APART = range(5)  # params of `divergence_bound`
 _THRESHOLD, _BY_DIVERGENCE = range(2)  # params of `reward_bound`
 _TIMES, _REWARD, _BEHIND, _OUTCOME = 0, 1, 2, 3
+_WEIGHT, _FLOOR = range(2)  # params of `imagined_bound`
 
 
 @njit
@@ -146,6 +147,16 @@ class Optimism(Ingredient):
         """True if M must be known."""
         return True
 
+    @property
+    def margin(self) -> float | None:
+        """By how much of the range of returns seen the largest value lies above it; None if it follows from a model."""
+        return None
+
+    @property
+    def learned(self) -> bool:
+        """True if the largest value follows from the returns seen; the lower end is then a plain value."""
+        return self.margin is not None
+
     def bound_params(self, actions: int, trajectories: int | None) -> tuple[float, ...]:
         """Return the numbers that the bound gets as its `params`; without M, as many of them."""
         raise NotImplementedError
@@ -246,19 +257,85 @@ class RewardBound(Optimism):
         return ("only rewards are bounded: the law of the next states is taken to be what was observed",)
 
 
+def imagined_bound(params, context, visits, outcomes, count, side):
+    """Return the mean of r + discount * V(s') over the outcomes seen and some imagined ones of the largest value.
+
+    Outcomes that found no room in memory have the largest value, too.
+    """
+    weight = params[_WEIGHT] + params[_FLOOR] * context.renewed_at
+    total, unstored = weight * context.top, float(visits)
+    for i in range(count):
+        times = outcomes[_OUTCOME * i + _TIMES]
+        total += outcomes[_OUTCOME * i + _REWARD] + context.discount * times * outcomes[_OUTCOME * i + _BEHIND]
+        unstored -= times
+    return (total + unstored * context.top) / (visits + weight)
+
+
+@dataclass(frozen=True)
+class ImaginedOutcomes(Optimism):
+    """Believe that every action has led to the largest value a few times more often than it was tried.
+
+    An optimistic initial model (Szita and Lorincz 2008) whose largest value follows from the returns seen, so that no
+    bounds on rewards are needed and the unit of rewards plays no part:
+
+        U(s,a) = (sum of rewards + discount * sum over s' of n(s,a,s') max_b U(s',b) + m Umax) / (n(s,a) + m),
+        Umax = largest + margin * (largest - smallest return-to-go of a simulation of this episode),
+        m = weight + floor * T, for T simulations of this episode.
+
+    With a constant m a bonus dies like 1 / n, and one unlucky draw can close an action for good.  As m grows with T,
+    an action of which n stayed bounded would come to be worth Umax while the others, tried a constant share of T times,
+    stay below: every action of every state that can be reached is tried again and again, and means over outcomes, with
+    them the plain values that a sweep computes, converge to those of backward induction.
+
+    Attributes:
+        weight: imagined outcomes at the start of an episode.
+        margin: by how much of the range of returns seen the largest value lies above it.
+        floor: imagined outcomes that each simulation of the episode adds, to all actions.
+    """
+
+    weight: float = 0.3
+    margin: float = 1.0
+    floor: float = 0.002
+
+    function = staticmethod(imagined_bound)
+    lower_is_mean = True
+
+    def __post_init__(self) -> None:
+        make_plain(self)
+        for name in ("weight", "margin", "floor"):
+            check_number(name, getattr(self, name), smallest=0.0)
+        if self.weight == 0.0:
+            raise RecipeError("weight must be above 0: without an imagined outcome nothing is optimistic")
+
+    @property
+    def needs_trajectories(self) -> bool:
+        return False
+
+    def bound_params(self, actions: int, trajectories: int | None) -> tuple[float, ...]:
+        return (self.weight, self.floor)
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        return ("an optimistic value is no bound that holds with a stated probability",)
+
+
 @dataclass(frozen=True)
 class Propagation:
     """The reach of a change in a bound.
 
     Attributes:
         accuracy: a bound that moves by more than this, in units of the range of one reward, is told to the nodes that
-            lead there.
+            lead there.  With learned values the unit is their range.
+        backups: nodes that may be renewed beyond the trail for each of its steps; None for as many as it takes.
     """
 
     accuracy: float = 0.001
+    backups: int | None = None
 
     def __post_init__(self) -> None:
         make_plain(self)
+        if self.backups is not None:
+            check_count("backups", self.backups)
         check_number("accuracy", self.accuracy)
         if self.accuracy < _SMALLEST_ACCURACY:
             raise RecipeError(

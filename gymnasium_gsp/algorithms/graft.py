@@ -1,0 +1,60 @@
+"""GRAFT: optimism that travels through the graph of states, and a cautious decision.
+
+Exploration is that of optimistic initial models (Szita and Lorincz 2008) inside the search: a node is a state, whatever
+its depth, and every action is believed to have led to the largest value a few times more often than it was tried.
+After a simulation the optimistic values that moved are told to the states that lead there, as in prioritised sweeping
+(Moore and Atkeson 1993) and GBOP (Leurent and Maillard 2020).  The decision is made by plain values, after sweeps over
+what the root reaches that take an action's standard error off its mean.  Where hardly anything recurs, the root's
+actions are compared in paired scenarios instead, see `search.scenarios`.
+
+Departures from these sources:
+    1. The largest value follows from the returns of this episode's simulations, so no reward bounds are needed.
+    2. The number of imagined outcomes grows with the simulations of the episode, which makes the search consistent; see
+       `ImaginedOutcomes`.
+    3. A simulation renews only the actions that it took and those that lead to a value that moved, and at most
+       `backups` nodes beyond its trail for each of its steps.
+    4. States hold no clock.  With H steps in an episode the discount is 1 - 1/H, so that a value looks about as far as
+       an episode does.
+"""
+
+from typing import Any
+
+from gymnasium_gsp.algorithms.registry import algorithm
+from gymnasium_gsp.search.ingredients.backup import Cautious
+from gymnasium_gsp.search.ingredients.optimism import ImaginedOutcomes, Propagation
+from gymnasium_gsp.search.recipe import PairedScenarios, Recipe, Sweep
+
+
+@algorithm("graft", "this package; exploration after Szita and Lorincz 2008", {})
+def graft(
+    *,
+    weight: float = 0.3,
+    margin: float = 1.0,
+    floor: float = 0.002,
+    accuracy: float = 0.001,
+    backups: int | None = 2,
+    kappa: float = 0.2,
+    **slots: Any,
+) -> Recipe:
+    """Search the graph of states with optimism, decide with caution.
+
+    Args:
+        weight: imagined outcomes of each action at the start of an episode.
+        margin: by how much of the range of returns seen the largest value lies above it.
+        floor: imagined outcomes that each simulation of the episode adds.
+        accuracy: an optimistic value that moves by more than this, in units of the range of values, is told to the
+            states that lead there.
+        backups: states that may be renewed beyond the trail for each of its steps; None for as many as it takes.
+        kappa: how many standard errors the decision takes off.
+        **slots: other choices for slots of the recipe.
+    """
+    return Recipe(
+        key="state",
+        expansion="path",
+        discount="1 - 1/H",
+        optimism=ImaginedOutcomes(weight, margin, floor),
+        propagation=Propagation(accuracy, backups),
+        root_allocation=PairedScenarios(),
+        retention="episode",
+        decision=Sweep(Cautious(kappa), passes=8),
+    ).changed(**slots)

@@ -1,0 +1,215 @@
+"""Paired scenarios at the root: every action meets the same luck, and the better half of the actions goes on.
+
+A scenario fixes the draws of the model and of a uniform playout at every depth, so that actions are compared under
+common random numbers (Ng and Jordan 2000, PEGASUS).  No choice below the root depends on what its scenario will draw,
+so a mean over scenarios is an unbiased estimate of the value of an action that uniform ones follow.  Which actions go
+on is settled by sequential halving (Karnin, Koren and Somekh 2013).
+
+Scenarios decide where exploring the graph cannot: where trajectories leave at once what is well known, and actions that
+were tried before lead to states that were never met.  How often either happens is counted while the graph is explored.
+"""
+
+import math
+
+from numba import njit, types
+
+from gymnasium_gsp.abi.signatures import FAILED, RUNNING, TERMINATED
+from gymnasium_gsp.abi.stream import below, next_word
+from gymnasium_gsp.search import codes
+from gymnasium_gsp.search.frame import arm_at, hop_at, is_action, node_at, reward_of, stats_of
+from gymnasium_gsp.search.intervals import open_actions
+from gymnasium_gsp.search.optimistic import count_outcome, next_node, renew_if_due
+from gymnasium_gsp.search.playout import copy_state, read_legal, take_step, uniform_action
+from gymnasium_gsp.search.propagate import propagate
+
+# Odd constants that keep the streams of scenarios, depths and choices apart.
+_SCENARIO, _DEPTH, _CHOICE = map(types.uint64, (0x8CB92BA72F3D8DD7, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F))
+
+
+@njit
+def share_spent(frame):
+    """Return which share of the decision's budget is spent, by the limit that is nearest."""
+    program, tally = frame.program, frame.tally
+    by_time = program.time_share + (tally.simulations - program.chunk_begun) * program.time_share_each
+    by_count = max(tally.simulations / program.simulation_budget, tally.model_steps / program.step_budget)
+    return max(by_time, by_count)
+
+
+@njit
+def hardly_recurs(frame):
+    """Return whether scenarios should decide, by what exploring has met lately."""
+    program, seen = frame.program, frame.allocation
+    if seen.steps < program.evidence:
+        return False
+    return seen.novel > program.novelty * seen.tried and seen.known < program.known * seen.steps
+
+
+@njit
+def next_arm(frame):
+    """Return the place of the root action that the next simulation plays, or -1 if it explores the graph."""
+    allocation = frame.allocation
+    if frame.program.pairing == 0:
+        return -1
+    if allocation.phase == codes.EXPLORING and share_spent(frame) > allocation.exploring:
+        allocation.phase = codes.BY_GRAPH
+        if hardly_recurs(frame):
+            allocation.phase = codes.BY_SCENARIOS
+            begin_halving(frame)
+    if allocation.phase != codes.BY_SCENARIOS:
+        return -1
+    if allocation.next == allocation.alive:
+        end_scenario(frame)
+    return allocation.next
+
+
+@njit
+def begin_halving(frame):
+    """Enter the root's legal actions, in random order."""
+    allocation, count = frame.allocation, 0
+    read_legal(frame, frame.root_state)
+    for action in range(frame.program.actions):
+        if not is_action(frame, action):
+            continue
+        place = below(frame.rng, count + 1)
+        arm_at(frame, count).action = arm_at(frame, place).action
+        arm_at(frame, place).action = action
+        count += 1
+    for place in range(count):
+        arm = arm_at(frame, place)
+        arm.scenarios, arm.total, arm.pending = 0, 0.0, math.nan
+    allocation.legal = allocation.alive = count
+    allocation.rounds = math.ceil(math.log2(count))
+    allocation.next = allocation.scenario = 0
+    allocation.salt = next_word(frame.rng)
+    set_goal(frame)
+
+
+@njit
+def set_goal(frame):
+    """Share what is left of the budget evenly between the rounds to come."""
+    allocation, spent = frame.allocation, share_spent(frame)
+    allocation.goal = spent + (1.0 - spent) / max(allocation.rounds, 1)
+
+
+@njit
+def end_scenario(frame):
+    """Book a scenario that every action still alive has met, and halve them if the round's share is spent."""
+    allocation = frame.allocation
+    for place in range(allocation.alive):
+        arm = arm_at(frame, place)
+        arm.scenarios += 1
+        arm.total += arm.pending
+        arm.pending = math.nan
+    allocation.scenario += 1
+    allocation.next = 0
+    if allocation.alive > 1 and share_spent(frame) >= allocation.goal:
+        sort_arms(frame)
+        allocation.alive = (allocation.alive + 1) // 2
+        allocation.rounds -= 1
+        set_goal(frame)
+
+
+@njit
+def sort_arms(frame):
+    """Sort the actions that are alive by their means, the largest first; equal ones keep their order."""
+    for place in range(1, frame.allocation.alive):
+        moving, at = arm_at(frame, place), place
+        action, total = moving.action, moving.total
+        while at > 0 and arm_at(frame, at - 1).total < total:
+            above, here = arm_at(frame, at - 1), arm_at(frame, at)
+            here.action, here.total = above.action, above.total
+            at -= 1
+        here = arm_at(frame, at)
+        here.action, here.total = action, total
+
+
+@njit
+def set_streams(frame, depth):
+    """Set both streams to what the scenario at hand fixes for a depth."""
+    allocation = frame.allocation
+    word = allocation.salt + types.uint64(allocation.scenario) * _SCENARIO + types.uint64(depth) * _DEPTH
+    frame.model_rng[0], frame.rng[0] = word, word ^ _CHOICE
+    frame.model_rng[0] = next_word(frame.model_rng)
+    frame.rng[0] = next_word(frame.rng)
+
+
+@njit
+def simulate_scenario(frame, place):
+    """Play the scenario at hand from the root with the action at a place; returns a status, see `trial.simulate`.
+
+    The graph learns the outcomes up to the first state that is new to it.
+    """
+    program, tally = frame.program, frame.tally
+    copy_state(frame, frame.root_state, frame.state)
+    stream, choices, drawn = frame.model_rng[0], frame.rng[0], types.uint64(0)
+    number, depth, length, status = tally.root, 0, 0, RUNNING
+    total, factor, discounted, shrunk = 0.0, 1.0, 0.0, 1.0
+    while depth < program.horizon and status == RUNNING and (depth == 0 or tally.model_steps < program.step_limit):
+        legal = read_legal(frame, frame.state)
+        if legal <= 0:
+            return codes.NO_ACTION
+        set_streams(frame, depth)
+        action = arm_at(frame, place).action if depth == 0 else uniform_action(frame, legal)
+        if number >= 0 and node_at(frame, number).interval.opened == 0:
+            open_actions(frame, node_at(frame, number))
+        hop, word = hop_at(frame, length), frame.model_rng[0]
+        status = take_step(frame, action, reward_of(hop))
+        if status == FAILED:
+            return codes.STEP_FAILED
+        drawn += frame.model_rng[0] - word
+        total += factor * hop.reward
+        factor *= program.playout_discount
+        discounted += shrunk * hop.reward
+        shrunk *= frame.context.discount
+        depth += 1
+        if number >= 0:
+            hop.node, hop.action, length = number, action, depth
+            child = codes.TERMINAL if status == TERMINATED else next_node(frame, number, action, depth)
+            count_outcome(frame, number, action, child, hop.reward)
+            number = child if child >= 0 and stats_of(frame, child).visits > 0 else -1
+    frame.model_rng[0], frame.rng[0] = stream + drawn, choices
+    arm_at(frame, place).pending = total
+    frame.allocation.next += 1
+    propagate(frame, length)
+    observe_playout(frame.context, discounted)
+    renew_if_due(frame)
+    return codes.DONE
+
+
+@njit
+def observe_playout(context, value):
+    """Let the range of returns hold that of a playout from the root."""
+    if context.root_returns == 0:
+        context.smallest_return = context.largest_return = value
+    context.root_returns += 1
+    context.smallest_return = min(context.smallest_return, value)
+    context.largest_return = max(context.largest_return, value)
+
+
+@njit
+def decide_by_scenarios(frame, q):
+    """Write the mean of each action to `q`, -infinity where it has none; returns the best that is still alive.
+
+    Actions that are alive have met the same scenarios; before the first is over, its returns count.
+    """
+    allocation = frame.allocation
+    if allocation.next == allocation.alive:
+        end_scenario(frame)
+    for action in range(frame.program.actions):
+        q[action] = -math.inf
+    best, largest, ties = -1, -math.inf, 0
+    for place in range(allocation.legal):
+        arm = arm_at(frame, place)
+        mean = arm.total / arm.scenarios if arm.scenarios > 0 else arm.pending
+        if math.isnan(mean):
+            continue
+        q[arm.action] = mean
+        if place >= allocation.alive:
+            continue
+        if mean > largest:
+            best, largest, ties = arm.action, mean, 1
+        elif mean == largest:
+            ties += 1
+            if below(frame.rng, ties) == 0:
+                best = arm.action
+    return best
