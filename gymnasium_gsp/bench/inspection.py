@@ -115,7 +115,7 @@ def exact_values(agent: Agent) -> HorizonValues | None:
     root = agent.root
     if root is None or not root.steps_left or getattr(root.model, "law", None) is None:
         return None
-    discount = agent.recipe.settled(True).discount or 0.0
+    discount = agent.recipe.discount_in(root.elapsed + root.steps_left)
     try:
         if can_eliminate(root.model) and has_wide_rows(root.model, root.cells):
             return None

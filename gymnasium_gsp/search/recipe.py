@@ -256,6 +256,14 @@ class Recipe:
         """The power p of the backup; 1 where the backup is no power mean."""
         return self.backup.p if isinstance(self.backup, PowerMean) else 1.0
 
+    def discount_in(self, steps: int | None) -> float:
+        """Return the discount in episodes of so many steps, at least 1; None where no time limit is known."""
+        if self.discount is None or isinstance(self.discount, str):
+            if steps is None:
+                return DEFAULT_DISCOUNT
+            return 1.0 if self.discount is None else 1.0 - 1.0 / steps
+        return float(self.discount)
+
     @property
     def needs_edges(self) -> bool:
         """True if outcomes are stored: for present values, bounds, a sweep, or to know what a root still reaches."""
@@ -302,9 +310,7 @@ class Recipe:
             RecipeError: if a kept graph would mix values that look to different ends.
         """
         key = self.key or ("state_elapsed" if timed else "state")
-        discount = self.discount if self.discount is not None else 1.0 if timed else DEFAULT_DISCOUNT
-        if discount == "1 - 1/H" and not timed:
-            discount = DEFAULT_DISCOUNT
+        discount = (1.0 if self.discount is None else self.discount) if timed else self.discount_in(None)
         adaptive = isinstance(self.horizon, AdaptiveHorizon) and discount != 1.0
         moving_end = not timed or (not self.looks_to_the_end and (adaptive or isinstance(self.horizon, FixedHorizon)))
         if key == "state_elapsed" and self.retention == "episode" and moving_end:

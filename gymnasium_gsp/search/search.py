@@ -96,8 +96,7 @@ class Search:
             check_count("max_nodes", max_nodes)
         check_count("memory", memory, SMALLEST_MEMORY)
         self.model, self.recipe = model, recipe.settled(timed)
-        discount = self.recipe.discount
-        self.discount = 0.0 if discount is None or isinstance(discount, str) else float(discount)  # see `_prepare`
+        self.discount = self.recipe.discount_in(1)  # settled by each decision
         self._assembly = assemble(model, self.recipe, keep_outcomes)
         self.rng = np.zeros(2, np.uint64)
         arrays = Arrays(
@@ -190,8 +189,8 @@ class Search:
     ) -> None:
         """Set the records to one decision."""
         program, tally, context = self.program, self.tally, self.context
-        if isinstance(self.recipe.discount, str):
-            self.discount = context.discount = 1.0 - 1.0 / (elapsed + (steps_left or 1))
+        self.discount = self.recipe.discount_in(None if steps_left is None else elapsed + steps_left)
+        context.discount = self.discount
         depth = self._limit_depth(budget, steps_left)
         program.end = codes.NO_LIMIT if steps_left is None else steps_left
         program.rollout_end = max(depth, DEFAULT_HORIZON) if steps_left is None else codes.NO_LIMIT
