@@ -1,0 +1,233 @@
+"""GRAFT's exploring half and its cautious decision in plain Python: dictionaries, lists, formulas as they are printed.
+
+An oracle that shares nothing with the package but the two words of seed.  The order of draws is part of that: ties of
+optimistic values as they are met and ties of the recommendation from the search stream, one draw per step from the
+model's.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+from naive_parts import Stream, table_step, total
+
+END = "the process's end"
+
+
+@dataclass
+class Settings:
+    """What the textbook needs to know beside the table."""
+
+    discount: float
+    horizon: int
+    weight: float = 0.3
+    margin: float = 1.0
+    floor: float = 0.002
+    accuracy: float = 0.001
+    backups: int | None = 2
+    kappa: float = 0.2
+    passes: int = 8
+    legal: dict = field(default_factory=dict)  # state -> actions, where not all are legal
+
+
+class Node:
+    """One state: its optimistic value, its plain one, and per action the outcomes, state -> [times, sum of rewards]."""
+
+    def __init__(self, order, actions, top):
+        self.order, self.upper, self.plain, self.visits = order, top, 0.0, 0
+        self.opened = False
+        self.q = [top] * actions
+        self.outcomes = [{} for _ in range(actions)]
+        self.stale = set()  # actions whose optimistic value is to be computed anew
+        self.leading_here = []  # (state, action), the newest first
+
+    def tried(self, action):
+        return sum(times for times, _ in self.outcomes[action].values())
+
+
+class Graft:
+    """The planner; `plan` may be called for one root after the other, and keeps what it knows."""
+
+    def __init__(self, table, settings, words):
+        self.table, self.s, self.nodes = table, settings, {}
+        self.search, self.model = Stream(words[0]), Stream(words[1])
+        self.actions = len(table[0])
+        self.returns = []  # of simulations, from the root
+        self.low, self.high = math.inf, -math.inf  # of returns-to-go
+        self.top, self.renewed_at, self.accuracy = 1e-200, 0, 0.0
+
+    def legal(self, state):
+        return self.s.legal.get(state, range(self.actions))
+
+    def node(self, state):
+        if state not in self.nodes:
+            self.nodes[state] = Node(len(self.nodes), self.actions, self.top)
+        return self.nodes[state]
+
+    def optimistic(self, node, action):
+        """The mean over the outcomes seen and m imagined ones of the largest value."""
+        m = self.s.weight + self.s.floor * self.renewed_at
+        summed = m * self.top
+        for after, (times, rewards) in node.outcomes[action].items():
+            behind = 0.0 if after == END else self.nodes[after].upper
+            summed += rewards + self.s.discount * times * behind
+        return min(summed / (node.tried(action) + m), self.top)
+
+    def renew(self, state):
+        """Whether the optimistic value of a state has moved by more than the accuracy."""
+        node, before = self.nodes[state], self.nodes[state].upper
+        for action in self.legal(state):
+            if not node.outcomes[action]:
+                node.q[action] = self.top
+            elif action in node.stale:
+                node.q[action] = self.optimistic(node, action)
+        node.stale = set()
+        node.upper = max(node.q[action] for action in self.legal(state))
+        return abs(node.upper - before) > self.accuracy
+
+    def pick(self, scores):
+        """An index with the largest score, ties uniform, as reservoir sampling draws it."""
+        best, ties = None, 0
+        for index, score in scores:
+            if best is None or score > best[1]:
+                best, ties = (index, score), 1
+            elif score == best[1]:
+                ties += 1
+                if self.search.below(ties) == 0:
+                    best = (index, score)
+        return best[0]
+
+    def simulate(self, root):
+        """Follow the largest optimistic value; the number of steps."""
+        state, trail = root, []
+        while state != END and len(trail) < self.s.horizon:
+            node = self.node(state)
+            if not node.opened:
+                node.opened, node.q = True, [self.top] * self.actions
+            if node.stale:
+                self.renew(state)
+            action = self.pick((a, node.q[a] if node.outcomes[a] else self.top) for a in self.legal(state))
+            after, reward, ended = table_step(self.table, state, action, self.model.uniform())
+            after = END if ended else after
+            trail.append((state, reward))
+            node.visits += 1
+            node.stale.add(action)
+            if after != END:
+                child = self.node(after)
+                if after not in node.outcomes[action]:
+                    child.leading_here.insert(0, (state, action))
+            entry = node.outcomes[action].setdefault(after, [0, 0.0])
+            entry[0] += 1
+            entry[1] += reward
+            state = after
+        self.propagate(trail)
+        self.learn(trail)
+        return len(trail)
+
+    def propagate(self, trail):
+        """Renew the trail, the state that was met last at the front, and then what leads to a value that moved."""
+        queue = list(reversed(dict.fromkeys(state for state, _ in trail)))
+        allowed = math.inf if self.s.backups is None else self.s.backups * len(trail)
+        while queue:
+            state = queue.pop(0)
+            if not self.renew(state):
+                continue
+            for before, action in self.nodes[state].leading_here:
+                self.nodes[before].stale.add(action)
+                if before not in queue and allowed > 0:
+                    allowed -= 1
+                    queue.append(before)
+
+    def learn(self, trail):
+        """Widen the range of returns; where that or the simulations of the episode say so, renew all states."""
+        value = 0.0
+        for state, reward in reversed(trail):
+            value = reward + self.s.discount * value
+            self.low, self.high = min(self.low, value), max(self.high, value)
+            if self.nodes[state].visits == 1:
+                self.nodes[state].plain = value
+        self.returns.append(value)
+        if self.high > self.low:
+            top = self.high + self.s.margin * (self.high - self.low)
+        else:
+            top = self.high + abs(self.high) or 1e-200
+        grown = 4 * (len(self.returns) - self.renewed_at) > self.renewed_at
+        if top == self.top and not grown:
+            return
+        self.top, self.accuracy = top, self.s.accuracy * (top - self.low)
+        if grown:
+            self.renewed_at = len(self.returns)
+        for _ in range(60 if grown else 2):
+            moved = False
+            for state in sorted(self.nodes, key=lambda state: -self.nodes[state].order):
+                if self.nodes[state].opened:
+                    self.nodes[state].stale = set(range(self.actions))
+                    moved = self.renew(state) or moved
+                else:
+                    self.nodes[state].upper = self.top
+            if not moved:
+                break
+
+    def reached(self, root):
+        """The states that edges lead to from the root, nearest first, equally near ones in the order of their birth."""
+        order, level = [root], [root]
+        while level:
+            behind = {a for s in level for outcomes in self.nodes[s].outcomes for a in outcomes if a != END}
+            level = sorted(behind - set(order), key=lambda state: self.nodes[state].order)
+            order += level
+        return order
+
+    def plain_values(self, node):
+        """(q, variances) of the targets of each action."""
+        q, variances = [0.0] * self.actions, [0.0] * self.actions
+        for action, outcomes in enumerate(node.outcomes):
+            seen = [(n, r, 0.0 if a == END else self.nodes[a].plain) for a, (n, r) in outcomes.items()]
+            if seen:
+                tried = node.tried(action)
+                q[action] = total(r + self.s.discount * n * value for n, r, value in seen) / tried
+                away = [(n, r / n + self.s.discount * value - q[action]) for n, r, value in seen]
+                variances[action] = total(n * x * x for n, x in away) / tried
+        return q, variances
+
+    def variance_of_returns(self):
+        """Welford's recurrence, divided by the number of returns."""
+        mean = variance = 0.0
+        for count, value in enumerate(self.returns, start=1):
+            before = value - mean
+            mean += before / count
+            variance += (before * (value - mean) - variance) / count
+        return variance
+
+    def cautious(self, q, counts, variances, prior):
+        """The largest value less kappa standard errors, and at least the mean; rounded as the package rounds."""
+        best = total(count * value for count, value in zip(counts, q, strict=True)) / sum(counts)
+        for count, value, variance in zip(counts, q, variances, strict=True):
+            if count > 0:
+                spread = (prior + count * variance) / (count + 1.0)
+                best = max(best, value - self.s.kappa * math.sqrt(spread / count))
+        return best
+
+    def sweep(self, root):
+        """Bring the plain values of what the root reaches up to date; the root's action values."""
+        order, prior = self.reached(root), self.variance_of_returns()
+        for _ in range(self.s.passes):
+            moved = 0.0
+            for state in reversed(order):
+                node = self.nodes[state]
+                if not node.visits:
+                    continue
+                q, variances = self.plain_values(node)
+                counts = [node.tried(action) for action in range(self.actions)]
+                value = self.cautious(q, counts, variances, prior)
+                moved, node.plain = max(moved, abs(value - node.plain)), value
+            if moved <= self.accuracy:
+                break
+        return q
+
+    def plan(self, root, simulations):
+        """(action, the root's value, plain values of its actions, steps)."""
+        self.node(root)
+        steps = sum(self.simulate(root) for _ in range(simulations))
+        q, node = self.sweep(root), self.nodes[root]
+        q = [q[action] if node.outcomes[action] else -math.inf for action in range(self.actions)]
+        action = self.pick((a, q[a]) for a in self.legal(root) if node.outcomes[a])
+        return action, node.plain, q, steps
