@@ -1,8 +1,8 @@
-"""Lines of code of the package by room, without blank lines, docstrings and comments, beside their limit.
+"""Lines of code of the package by room, without blank lines, docstrings and comments.
 
     python -m benchmarks.lines
 
-The limit is for the package alone: tests, benchmarks and examples are not counted.
+Tests, benchmarks and examples are not counted.
 """
 
 import ast
@@ -12,16 +12,6 @@ from collections import Counter
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "gymnasium_gsp"
-LIMIT = 9500
-LATER = (
-    "binding/rddl.py",
-    "envs/rddl_instances.py",
-    "exact/elimination.py",
-    "exact/factored.py",
-    "models/factors.py",
-    "models/rddl",
-)
-"""What came after the limit was set: compiled RDDL and its exact laws."""
 NOT_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
 
 
@@ -40,24 +30,20 @@ def count(source: str) -> int:
 
 
 def by_room(package: Path) -> Counter[str]:
-    """Count the lines of each room, a folder of the package or the files beside them, and of what came later."""
+    """Count the lines of each room: a folder of the package, or the files beside them."""
     lines: Counter[str] = Counter()
     for path in sorted(package.rglob("*.py")):
-        place = path.relative_to(package)
-        room, *rest = place.parts
-        later = any(place.is_relative_to(part) for part in LATER)
-        lines["later" if later else room if rest else "top level"] += count(path.read_text(encoding="utf-8"))
+        room, *rest = path.relative_to(package).parts
+        lines[room if rest else "top level"] += count(path.read_text(encoding="utf-8"))
     return lines
 
 
 def main() -> None:
     """Print the table."""
     lines = by_room(PACKAGE)
-    later = lines.pop("later", 0)
     for room, number in lines.most_common():
         print(f"{room:<12}{number:>8,}")
-    print(f"{'total':<12}{lines.total():>8,}   limit {LIMIT:,}")
-    print(f"{'later':<12}{later:>8,}   compiled RDDL, beyond the limit")
+    print(f"{'total':<12}{lines.total():>8,}")
 
 
 if __name__ == "__main__":
