@@ -119,6 +119,7 @@ PLAYERS: dict[str, Player] = {
     "prost-2011": Prost("PROST 2011", "IPC2011"),
     "prost-2014": Prost("PROST 2014", "IPC2014"),
     "f": Planner("`gs-power-uct-f`", "gs-power-uct-f"),
+    "graft": Planner("`graft`", "graft", {}),
     "cautious": Planner("`gs-power-uct`, cautious", "gs-power-uct", {"decision": Sweep(Cautious(0.3))}),
 }
 """By their names on the command line."""
