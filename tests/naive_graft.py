@@ -206,10 +206,10 @@ class Graft:
                 best = max(best, value - self.s.kappa * math.sqrt(spread / count))
         return best
 
-    def sweep(self, root):
+    def sweep(self, root, steps):
         """Bring the plain values of what the root reaches up to date; the root's action values."""
         order, prior = self.reached(root), self.variance_of_returns()
-        for _ in range(self.s.passes):
+        for _ in range(max(self.s.passes, steps // len(order))):
             moved = 0.0
             for state in reversed(order):
                 node = self.nodes[state]
@@ -219,7 +219,7 @@ class Graft:
                 counts = [node.tried(action) for action in range(self.actions)]
                 value = self.cautious(q, counts, variances, prior)
                 moved, node.plain = max(moved, abs(value - node.plain)), value
-            if moved <= self.accuracy:
+            if moved <= self.accuracy * (1.0 - self.s.discount):
                 break
         return q
 
@@ -227,7 +227,7 @@ class Graft:
         """(action, the root's value, plain values of its actions, steps)."""
         self.node(root)
         steps = sum(self.simulate(root) for _ in range(simulations))
-        q, node = self.sweep(root), self.nodes[root]
+        q, node = self.sweep(root, steps), self.nodes[root]
         q = [q[action] if node.outcomes[action] else -math.inf for action in range(self.actions)]
         action = self.pick((a, q[a]) for a in self.legal(root) if node.outcomes[a])
         return action, node.plain, q, steps

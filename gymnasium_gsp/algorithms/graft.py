@@ -51,7 +51,7 @@ def graft(
     return Recipe(
         key="state",
         expansion="path",
-        discount="1 - 1/H",
+        discount="from_horizon",
         optimism=ImaginedOutcomes(weight, margin, floor),
         propagation=Propagation(accuracy, backups),
         root_allocation=PairedScenarios(),

@@ -156,8 +156,13 @@ def sweep(frame, swept, count, backup, backup_params, in_place):
 
 @njit
 def sweep_plain_values(frame, swept, count):
-    """Sweep the plain values beside upper bounds until they move by no more than the accuracy; False on failure."""
-    for _ in range(frame.program.sweep):
+    """Sweep the plain values beside upper bounds until they are as close as the accuracy; False on failure.
+
+    A value that moves by x may still be x / (1 - discount) away.  Where states recur, a search of many steps reaches
+    few nodes, and the sweep may go over them until it has made as many updates as the search made steps.
+    """
+    enough = frame.program.accuracy * (1.0 - frame.context.discount)
+    for _ in range(max(frame.program.sweep, frame.tally.model_steps // count)):
         moved = 0.0
         for index in range(count - 1, -1, -1):
             number = swept.order[index]
@@ -182,7 +187,7 @@ def sweep_plain_values(frame, swept, count):
                 return False
             moved = max(moved, abs(value - node.interval.lower))
             node.interval.lower = value
-        if moved <= frame.program.accuracy:
+        if moved <= enough:
             break
     swept.values[0] = interval_of(frame, swept.order[0]).lower
     return True

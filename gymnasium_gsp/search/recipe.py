@@ -131,8 +131,8 @@ class Recipe:
             switching point of `Switching`.
         evaluation: what a leaf is worth.
         horizon: how deep a simulation selects.
-        discount: per step; None for 1 where a time limit is known, else 0.99; "1 - 1/H" for that with the steps H of an
-            episode, 0.99 where no time limit is known.
+        discount: per step; None for 1 where a time limit is known, else 0.99; "from_horizon" for 1 - 1/H with the steps
+            H of an episode, 0.99 where no time limit is known.
         optimism: bounds on values in place of means; selection and backup are then theirs, and the model must declare
             reward bounds.  None for means.
         propagation: the reach of a change in a bound, beyond the trail; only with optimism, None for Propagation().
@@ -153,7 +153,7 @@ class Recipe:
     learning: Literal["on_the_trail", "at_the_switch"] = "on_the_trail"
     evaluation: Evaluation = Rollout()
     horizon: Horizon = StepsLeft()
-    discount: float | Literal["1 - 1/H"] | None = None
+    discount: float | Literal["from_horizon"] | None = None
     optimism: Optimism | None = None
     propagation: Propagation | None = None
     root_allocation: PairedScenarios | None = None
@@ -176,7 +176,7 @@ class Recipe:
             value = getattr(self, slot)
             if value is not None or slot != "root_selection":
                 object.__setattr__(self, slot, as_ingredient(value, kind, slot))
-        if self.discount not in (None, "1 - 1/H"):
+        if self.discount not in (None, "from_horizon"):
             check_number("discount", self.discount, smallest=0.0, largest=1.0)
         if self.optimism is not None:
             self._check_optimism()
@@ -226,7 +226,12 @@ class Recipe:
             )
         if self.key not in ("state", "actions"):
             raise RecipeError(f"optimism keeps bounds by key='state' or key='actions', not by {self.key!r}")
-        if self.discount is None or (self.discount != "1 - 1/H" and self.discount >= 1.0):
+        if self.discount == "from_horizon" and not self.optimism.learned:
+            raise RecipeError(
+                'discount="from_horizon" belongs to a recipe with optimism=ImaginedOutcomes(); bounds from declared '
+                "rewards need the discount beforehand, for instance 0.99"
+            )
+        if self.discount is None or (not isinstance(self.discount, str) and self.discount >= 1.0):
             raise RecipeError(
                 f"discount must be at least 0 and below 1, not {self.discount!r}: bounds on a sum of rewards without "
                 "end need a discount, for instance 0.99"

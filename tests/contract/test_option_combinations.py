@@ -182,8 +182,11 @@ def test_the_recommendation_is_the_rule_that_was_asked_for(random_model):
     assert differ > 0
 
 
-def test_every_algorithm_has_a_preset_for_every_benchmark():
+def test_an_algorithm_with_presets_has_one_for_every_benchmark():
+    """One without has the same setting everywhere."""
     for found in gsp.ALGORITHMS.values():
+        if not found.presets:
+            continue
         complete = [preset for preset, settings in found.presets.items() if set(BENCHMARK_NAMES) <= set(settings)]
         assert complete, found.name
     assert {benchmark.name for benchmark in BENCHMARKS} == set(BENCHMARK_NAMES)

@@ -2,15 +2,19 @@
 
 import dataclasses
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from naive_graft import Graft, Settings
 from naive_parts import Stream, random_table, table_step
+from numba import njit
 
 import gymnasium_gsp as gsp
 from gymnasium_gsp.abi.compilation import compiled_entry
+from gymnasium_gsp.abi.signatures import FAILED
+from gymnasium_gsp.ingredients import PairedScenarios
 from gymnasium_gsp.models.tabular import tabular_rules
-from gymnasium_gsp.search import frame
+from gymnasium_gsp.search import codes, frame
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_DISCOUNT, DEFAULT_HORIZON
 from gymnasium_gsp.search.search import Search, read_interval
 
@@ -147,3 +151,104 @@ def test_the_graph_is_the_textbooks(name, seed, timed, masked):
 def test_the_graph_of_a_grid_is_the_textbooks(name, seed, timed):
     """The same where states recur and hardly any reward is seen at first, or each step costs something."""
     play_both(grid(seed), RECIPES[name], timed)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("timed", [True, False])
+def test_an_episode_knows_nothing_of_the_one_before(timed, seed):
+    """A search that has seen an episode of large rewards goes on like a new one, after `begin_episode`."""
+    recipe, table = gsp.make_recipe("graft", accuracy=0.2), random_table(seed, states=9, rewards=REWARDS[seed % 4])
+    model = gsp.tabular_model({**table, 8: {action: [(1.0, 7, 1e6, False)] for action in range(3)}})
+    left = LIMIT if timed else None
+    fresh, used = made(model, recipe, left), made(model, recipe, left)
+    used.plan(model.cells(8), gsp.Budget(50), 0, left)
+    used.begin_episode()
+    used.seed(np.array(WORDS[:2], np.uint64))
+    for search in (fresh, used):
+        search.plan(model.cells(0), gsp.Budget(20), 0, left)
+    assert stored(fresh) == stored(used)
+
+
+@pytest.mark.parametrize("retention", ["episode", "decision"])
+@pytest.mark.parametrize("cap", [1, 5, 50])
+def test_a_full_store_comes_to_an_end_and_keeps_to_its_cap(cap, retention):
+    """60 states that lead to each other, with rewards of either sign: no value is NaN, and actions are tried."""
+    rng = np.random.default_rng(0)
+    model = gsp.tabular_model_from_arrays(rng.dirichlet(np.ones(60), (60, 4)), rng.normal(size=(60, 4)))
+    search = made(model, gsp.make_recipe("graft", retention=retention), 30, max_nodes=cap)
+    for elapsed in range(5):
+        result = search.plan(model.cells(elapsed), gsp.Budget(100), elapsed, 30 - elapsed)
+        assert result.simulations == 100
+        assert result.graph_size <= cap
+        assert result.at_cap
+        assert np.isfinite(result.value)
+        assert np.isfinite(result.q_values[result.visit_counts > 0]).all()
+        assert result.visit_counts[result.action] > 0
+
+
+@pytest.mark.parametrize(
+    ("budget", "stopped_by"),
+    [
+        (gsp.Budget(64), "simulations"),
+        (gsp.Budget(model_steps=300), "model_steps"),
+        (gsp.Budget(nodes=6), "nodes"),
+        (gsp.Budget(seconds=0.01), "seconds"),
+        (gsp.Budget(64, model_steps=50, nodes=1000, seconds=60.0), "model_steps"),
+    ],
+)
+@pytest.mark.parametrize("by_scenarios", [False, True])
+def test_each_budget_ends_the_search(budget, stopped_by, by_scenarios):
+    """With and without scenarios; steps are never exceeded."""
+    recipe = gsp.make_recipe("graft", root_allocation=PairedScenarios(0.0, 1.0, 0.0) if by_scenarios else None)
+    search = made(gsp.tabular_model(random_table(1, states=40, ends=0)), recipe, 30)
+    for elapsed in range(3):
+        result = search.plan(search.model.cells(elapsed), budget, elapsed, 30 - elapsed)
+        assert result.stopped_by == stopped_by
+        assert result.model_steps <= (budget.model_steps or np.inf)
+        assert result.visit_counts.sum() > 0
+
+
+COMPILED_RULES = njit(tabular_rules)
+
+
+def unmasked_only(params, state, action, rng, reward):
+    """The rules of a table, which fail where an illegal action is tried."""
+    if state[0] % 2 == 1 and action == int(params[1]) - 1:
+        return FAILED
+    return COMPILED_RULES(params, state, action, rng, reward)
+
+
+@pytest.mark.parametrize("by_scenarios", [False, True])
+def test_no_illegal_action_is_ever_tried(by_scenarios):
+    """Neither by exploring nor in a playout, nor is it recommended."""
+    table = random_table(2, states=30, ends=0)
+    params = gsp.tabular_model(table).params
+    model = gsp.CompiledModel(unmasked_only, 3, params=params, legal=odd_states_lack_one)
+    search = made(model, gsp.make_recipe("graft", root_allocation=PairedScenarios(0.0, 1.0, 0.0)), 20)
+    seen = search.store.arrays.allocation
+    if by_scenarios:
+        seen["phase"], seen["steps"], seen["tried"], seen["novel"] = codes.BY_SCENARIOS, 1.0, 1.0, 1.0
+    for state in range(10):
+        result = search.plan(model.cells(state), gsp.Budget(60), state, 20 - state)
+        assert state % 2 == 0 or (result.action != 2 and result.visit_counts[2] == 0)
+    assert not by_scenarios or seen["phase"][0] == codes.BY_SCENARIOS
+
+
+@pytest.mark.parametrize("env_id", ["FrozenLake-v1", "Taxi-v4"])
+def test_episodes_in_python_simulators(env_id):
+    """Toy text stepped by itself, not by its table: each of two like episodes gets numbers of its own."""
+    env = gym.make(env_id, max_episode_steps=8)
+    agent = gsp.make_agent(env, "graft", budget=20, seed=0, simulator=type(env.unwrapped))
+    episodes = set()
+    for _ in range(2):
+        observation, info = env.reset(seed=1)
+        agent.reset()
+        said, done = (), False
+        while not done:
+            action = agent.act(observation, info)
+            said += (*agent.result.q_values, *agent.result.visit_counts)
+            assert agent.result.simulations == 20
+            observation, _, terminated, truncated, info = env.step(action)
+            done = terminated or truncated
+        episodes.add(said)
+    assert len(episodes) == 2

@@ -7,12 +7,16 @@ import gymnasium_gsp as gsp
 from gymnasium_gsp.abi import RUNNING, TERMINATED, uniform
 from gymnasium_gsp.ingredients import (
     UCB1,
+    Cautious,
     Constant,
+    ImaginedOutcomes,
     KullbackLeibler,
+    PairedScenarios,
     PowerMean,
     Propagation,
     Recipe,
     RewardBound,
+    SearchValues,
     Sweep,
 )
 
@@ -34,6 +38,7 @@ GIVEN = {"key": "state", "discount": 0.9, "optimism": KullbackLeibler()}
         ({"key": None}, "not by None"),
         ({"discount": 1.0}, "need a discount"),
         ({"discount": None}, "need a discount"),
+        ({"discount": "from_horizon"}, "belongs to a recipe with optimism=ImaginedOutcomes"),
         ({"optimism": PowerMean()}, "optimism was given PowerMean"),
         ({"optimism": "kl"}, "optimism was given 'kl'"),
         ({"propagation": 0.1}, "propagation was given 0.1; allowed is a value of one of: Propagation"),
@@ -43,6 +48,61 @@ GIVEN = {"key": "state", "discount": 0.9, "optimism": KullbackLeibler()}
 def test_what_does_not_fit_is_refused_in_words(slots, words):
     with pytest.raises(gsp.RecipeError, match=words):
         Recipe(**{**GIVEN, **slots})
+
+
+LEARNED = {"key": "state", "discount": 0.9, "optimism": ImaginedOutcomes(), "decision": Sweep(Cautious(), passes=3)}
+
+
+@pytest.mark.parametrize(
+    ("slots", "words"),
+    [
+        (
+            {"optimism": KullbackLeibler(), "decision": SearchValues(), "root_allocation": PairedScenarios()},
+            "root_alloc",
+        ),
+        ({"optimism": None, "discount": 1.0, "decision": Sweep(), "root_allocation": PairedScenarios()}, "root_alloc"),
+        ({"optimism": None}, "a sweep of 3 passes belongs to a recipe with optimism=ImaginedOutcomes"),
+        ({"optimism": KullbackLeibler()}, "a sweep of 3 passes|decision means nothing"),
+        ({"key": "actions"}, 'give key="state" and decision=Sweep'),
+        ({"key": "state_elapsed"}, 'give key="state" and decision=Sweep'),
+        ({"decision": SearchValues()}, 'give key="state" and decision=Sweep'),
+        ({"discount": 1.0}, "discount must be at least 0 and below 1"),
+        ({"discount": "1 - 1/H"}, "discount"),
+        ({"root_allocation": 1}, "root_allocation was given 1; allowed is a value of one of: PairedScenarios"),
+        ({"evaluation": Constant(1.0)}, "evaluation means nothing"),
+    ],
+)
+def test_what_does_not_fit_learned_values_is_refused_in_words(slots, words):
+    with pytest.raises(gsp.RecipeError, match=words):
+        Recipe(**{**LEARNED, **slots})
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        (lambda: ImaginedOutcomes(weight=0.0), "weight must be above 0"),
+        (lambda: ImaginedOutcomes(weight=-1.0), "weight"),
+        (lambda: ImaginedOutcomes(margin=-0.5), "margin"),
+        (lambda: ImaginedOutcomes(floor=float("nan")), "floor"),
+        (lambda: Propagation(0.01, backups=0), "backups"),
+        (lambda: Propagation(0.01, backups=1.5), "backups"),
+        (lambda: Propagation(0.0), "accuracy must be above 0"),
+        (lambda: Sweep(passes=0), "passes"),
+        (lambda: PairedScenarios(novelty=1.5), "novelty"),
+        (lambda: PairedScenarios(known=-0.1), "known"),
+        (lambda: PairedScenarios(evidence=-1), "evidence"),
+        (lambda: gsp.make_recipe("graft", weight=0), "weight must be above 0"),
+        (lambda: gsp.make_recipe("graft", backups=0), "backups"),
+    ],
+)
+def test_parts_of_learned_values_refuse_what_makes_no_sense(part, words):
+    with pytest.raises(gsp.RecipeError, match=words):
+        part()
+
+
+def test_learned_values_print_as_the_call_that_makes_them():
+    for recipe in (Recipe(**LEARNED), gsp.make_recipe("graft"), gsp.make_recipe("graft", backups=None, floor=0.0)):
+        assert eval(repr(recipe), vars(gsp.ingredients)) == recipe
 
 
 def test_bounds_on_rewards_serve_states_as_well_as_sequences():

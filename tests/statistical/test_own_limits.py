@@ -90,7 +90,7 @@ def open_loop(model, discount):
 
 
 def stationary(model, discount):
-    """The limit of GBOP: the discounted value without end, as no depth is in its keys."""
+    """The limit of GBOP and GRAFT: the discounted value without end, as no depth is in its keys."""
     return value_iteration(enumerate_model(model, 0), discount).value(0)
 
 
@@ -115,6 +115,7 @@ LIMITS = {
     "tents": (regularised("tsallis"), RAW, FINE),
     "gbop": (stationary, {"discount": 0.5}, FINE),
     "gbop-d": (stationary, {"discount": 0.5}, FINE),
+    "graft": (stationary, {"discount": 0.5}, FINE),
     "olop": (open_loop, {}, COARSE),
     "kl-olop": (open_loop, {}, COARSE),
     "sparse-sampling": (sampled, {}, FINE),
