@@ -72,16 +72,21 @@ class Graft:
             summed += rewards + self.s.discount * times * behind
         return min(summed / (node.tried(action) + m), self.top)
 
-    def renew(self, state):
-        """Whether the optimistic value of a state has moved by more than the accuracy."""
-        node, before = self.nodes[state], self.nodes[state].upper
+    def renew_stale(self, state):
+        """The largest optimistic value of the actions of a state, those that are stale computed anew."""
+        node = self.nodes[state]
         for action in self.legal(state):
             if not node.outcomes[action]:
                 node.q[action] = self.top
             elif action in node.stale:
                 node.q[action] = self.optimistic(node, action)
         node.stale = set()
-        node.upper = max(node.q[action] for action in self.legal(state))
+        return max(node.q[action] for action in self.legal(state))
+
+    def renew(self, state):
+        """Whether the optimistic value of a state has moved by more than the accuracy."""
+        node, before = self.nodes[state], self.nodes[state].upper
+        node.upper = self.renew_stale(state)
         return abs(node.upper - before) > self.accuracy
 
     def pick(self, scores):
@@ -104,7 +109,7 @@ class Graft:
             if not node.opened:
                 node.opened, node.q = True, [self.top] * self.actions
             if node.stale:
-                self.renew(state)
+                self.renew_stale(state)
             action = self.pick((a, node.q[a] if node.outcomes[a] else self.top) for a in self.legal(state))
             after, reward, ended = table_step(self.table, state, action, self.model.uniform())
             after = END if ended else after

@@ -36,10 +36,14 @@ def fit_budget(binding: Binding, recipe: Recipe) -> tuple[Budget, Recipe, dict[s
     cost = 4.0 ** math.ceil(math.log(max(1.0, 1e6 * binding.step_seconds()), 4.0))
     steps = max(_FEWEST_STEPS, int(_DECISION_MICROSECONDS / cost))
     options = {}
-    if recipe.horizon == StepsLeft() and recipe.optimism is None and recipe.evaluation == Rollout():
+    learned = recipe.optimism is not None and recipe.optimism.learned
+    plays_out = recipe.optimism is None and recipe.evaluation == Rollout()
+    if recipe.horizon == StepsLeft() and (learned or plays_out):
         fewest, most = _DEPTHS
         depth = min(most, max(fewest, 2 ** int(math.log2(steps / (2 * _SIMULATIONS_WANTED) or 1))))
-        chosen: dict[str, Any] = {"horizon": FixedHorizon(depth), "evaluation": Rollout(steps=depth)}
+        chosen: dict[str, Any] = {"horizon": FixedHorizon(depth)}
+        if plays_out:
+            chosen["evaluation"] = Rollout(steps=depth)
         if recipe.settled(binding.time_limit is not None).key == "state_elapsed":  # a depth that moves with the root
             chosen["retention"] = "decision"
         recipe = replace(recipe, **chosen)

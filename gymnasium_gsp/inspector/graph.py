@@ -206,6 +206,8 @@ def read_graph(search: Search, result: SearchResult) -> SearchGraph:
         return rows[:, first : first + width]
 
     visits, value, tag = rows[:, 0], rows[:, 1].view(np.float64), rows[:, 2]
+    if program.learned:  # plain values; the head of a row holds the optimistic one
+        value = cells(program.interval_at, 1)[:, 0].view(np.float64)
     counts = cells(program.counts_at, actions)
     q = np.where(counts > 0, cells(program.q_at, actions).view(np.float64), np.nan)
     if program.edges_kept:
@@ -228,15 +230,20 @@ def read_graph(search: Search, result: SearchResult) -> SearchGraph:
     source, action, target, count, total = (part[reached] for part in (source, action, target, count, total))
     tried = np.zeros((nodes, actions), np.int64)
     np.add.at(tried, (source, action), count)
-    if program.bound:
+    bounded = bool(program.bound and not program.learned)
+    if bounded:
         lower, upper = cells(program.variance_at, actions).view(np.float64), q
     else:
         ends = np.where(target >= 0, value[target], 0.0)
         targets = total / count + search.discount * ends
+        if program.learned:
+            sums = np.zeros((nodes, actions))
+            np.add.at(sums, (source, action), count * targets)
+            q = np.divide(sums, tried, out=np.full((nodes, actions), np.nan), where=tried > 0)
         lower, upper = _intervals(q, tried, source, action, count, targets)
     return SearchGraph(
         result=result,
-        bounded=bool(program.bound),
+        bounded=bounded,
         states=cells(FIRST_KEY, program.key_size)[kept],
         depth=depth[kept],
         visits=visits[kept],

@@ -11,7 +11,7 @@ from gymnasium_gsp.search.frame import edge_at, hop_at, interval_of, is_action, 
 from gymnasium_gsp.search.graph import add_if_room, append_edge, child_tag, find
 from gymnasium_gsp.search.intervals import action_bound, open_actions, set_up, stale_bit, within_bounds
 from gymnasium_gsp.search.playout import copy_state, read_legal, take_step
-from gymnasium_gsp.search.propagate import link_predecessor, prepend_predecessor, propagate, renew_all, renew_upper
+from gymnasium_gsp.search.propagate import link_predecessor, prepend_predecessor, propagate, renew_all, renew_stale
 from gymnasium_gsp.search.trial import observe_return
 
 FADING = 0.999  # of older counts in what exploring has met lately
@@ -30,8 +30,8 @@ def optimistic_action(frame, node, ended):
     renewed = by_actions  # in a tree nothing has moved since the node was renewed
     if frame.program.learned != 0:
         renewed = True
-        if node.interval.stale != 0:
-            renew_upper(frame, node)
+        if node.interval.stale != 0:  # the value follows when the trail is propagated
+            renew_stale(frame, node)
     masked = frame.context.masked != 0 and not ended
     for action in range(frame.program.actions):
         if masked and not is_action(frame, action):

@@ -58,7 +58,16 @@ def renew(frame, node):
 
 @njit
 def renew_upper(frame, node):
-    """Recompute the stale upper bounds of a node; returns whether its value has moved by more than the accuracy."""
+    """Recompute the upper bound on a node's value; returns whether it has moved by more than the accuracy."""
+    upper = renew_stale(frame, node)
+    moved = abs(upper - node.stats.value)
+    node.stats.value = upper
+    return moved > frame.program.accuracy
+
+
+@njit
+def renew_stale(frame, node):
+    """Recompute the stale upper bounds of a node's actions; returns the largest of all."""
     upper, stale = -math.inf, node.interval.stale
     for action in range(frame.program.actions):
         if node.q[action] == -math.inf:
@@ -69,9 +78,7 @@ def renew_upper(frame, node):
             node.q[action] = action_bound(frame, node, action, 1.0)
         upper = max(upper, node.q[action])
     node.interval.stale = 0
-    moved = abs(upper - node.stats.value)
-    node.stats.value = upper
-    return moved > frame.program.accuracy
+    return upper
 
 
 @njit

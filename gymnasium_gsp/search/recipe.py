@@ -36,8 +36,9 @@ class Sweep:
 
     Attributes:
         backup: the sweep's own backup; None for the search's.
-        passes: the most times it goes over them, until no value moves by more than the accuracy of the propagation;
-            more than once only with learned values, whose states hold no clock.
+        passes: how often it may go over them, until values are as close as the accuracy of the propagation; more than
+            once only with learned values, whose states hold no clock.  Where few nodes are reached it goes on until it
+            has made as many updates as the search made steps.
     """
 
     backup: Any = None

@@ -148,6 +148,7 @@ class Search:
         context.range = 1.0
         if self.program.learned:
             context.top, context.bottom = SMALLEST_VALUE, -np.inf
+            self.program.accuracy = 0.0
         if values is not None:
             context.lowest_reward, context.highest_reward = values.low, values.high
             context.bottom, context.top = values.bottom, values.top

@@ -13,7 +13,7 @@ OPTIONS = {"horizon": FixedHorizon(10), "discount": 0.95, "scale": "raw"}
 
 
 def lake(**fields):
-    return Cell(**{"env": "FrozenLake", **fields})
+    return Cell(**{"env": "FrozenLake", "algorithm": "gs-power-uct", **fields})
 
 
 def test_every_way_to_give_a_cell_makes_the_same_one():
@@ -88,7 +88,7 @@ def test_the_options_of_a_preset_file_are_those_of_the_cell(tmp_path):
         assert cell.preset == ""
         assert options_of(cell.options) == {"c": 0.5, "p": float("inf"), "decision": Sweep(Cautious(0.3))}
     with pytest.raises(RecipeError, match="for the environment GSP/FrozenLake-v0"):
-        Cell(env="FourRooms", preset=path)
+        lake(env="FourRooms", preset=path)
     with pytest.raises(RecipeError, match="for the algorithm gs-power-uct"):
         lake(algorithm="uct", preset=path)
 

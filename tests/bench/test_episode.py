@@ -14,7 +14,7 @@ from gymnasium_gsp.ingredients import FixedHorizon, PowerMean, Recipe
 
 
 def small(env="FrozenLake", **changes):
-    return Cell(**{"env": env, "budget": 8, "seed": 3, **changes})
+    return Cell(**{"env": env, "algorithm": "gs-power-uct", "budget": 8, "seed": 3, **changes})
 
 
 def numbers(episodes):

@@ -13,7 +13,8 @@ from benchmarks.prost.planner import ProstError, build, play_session
 from benchmarks.prost.players import PLAYERS, Limit
 from benchmarks.prost.rows import MINIMAL, OPTIMUM, Batch, Instance, Rows
 from benchmarks.prost.table import tables
-from gymnasium_gsp.exact import enumerate_model, policy_values, uniform_policy
+from benchmarks.study.state_keyed import uniform_policy
+from gymnasium_gsp.exact import enumerate_model
 
 HERE = Path(__file__).parent
 SYSADMIN = "SysAdmin_MDP_ippc2011"
@@ -205,7 +206,11 @@ def test_the_random_policy_has_its_exact_value(sysadmin, domain):
     compiled = compile_instance(env)
     root = compiled.instance.layout.pack(env.sampler.init_values)
     space = enumerate_model(compiled.model, root, horizon=40)
-    exact = policy_values(space, uniform_policy(space), 40).values[0, 0]
+    uniform, values = uniform_policy(space), np.zeros(len(space))
+    for _ in range(40):
+        q = space.q_values(values, 1.0)
+        values = (uniform * np.where(uniform > 0.0, q, 0.0)).sum(axis=1)
+    exact = values[0]
     assert policy == "random"
     assert abs(mean - exact) < 4.9 * error
 

@@ -31,7 +31,9 @@ def test_elsewhere_than_on_a_terminal_each_decision_is_a_line():
 
 @pytest.mark.parametrize(("mode", "looks"), [("ansi", " F  F  F "), ("rgb_array", "▀\x1b")])
 def test_a_terminal_shows_the_environment_beside_the_actions(mode, looks):
-    cell = with_pictures(Cell(env="FrozenLake", budget=16, env_options={"horizon": 2}), (mode,))
+    cell = with_pictures(
+        Cell(env="FrozenLake", algorithm="gs-power-uct", budget=16, env_options={"horizon": 2}), (mode,)
+    )
     screen = io.StringIO()
     watch(cell, "a lake", Console(file=screen, force_terminal=True, width=120, height=40), 0.0)
     text = screen.getvalue()

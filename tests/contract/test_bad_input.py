@@ -69,7 +69,6 @@ REFUSED = {
     "budget text": (lambda: agent(budget="much"), ["'much'", "whole number"]),
     "budget 2.5": (lambda: agent(budget=2.5), ["2.5", "whole number", "seconds"]),
     "budget True": (lambda: agent(budget=True), ["True", "whole number"]),
-    "budget None": (lambda: agent(budget=None), ["None", "whole number"]),
     "budget nan": (lambda: agent(budget=math.nan), ["nan", "whole number"]),
     "budget of plan": (lambda: plan(budget=0), ["0", "at least 1"]),
     "budget later": (lambda: agent_with_budget(-2), ["-2", "at least 1"]),

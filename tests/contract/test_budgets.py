@@ -192,7 +192,8 @@ def test_an_exception_in_a_progress_callback_is_raised_and_the_agent_usable_agai
     agent = gsp.make_agent(env, "gs-power-uct", budget=500, seed=0, on_progress=on_progress)
     with pytest.raises(KeyboardInterrupt, match="enough"):
         agent.act(observe(env))
-    assert agent.result is None
+    with pytest.raises(gsp.PlanningError, match="no result"):
+        agent.result  # noqa: B018
     assert env.action_space.contains(agent.act(observe(env)))
     assert agent.result.simulations == 500
 

@@ -72,7 +72,7 @@ def look(text, folder, width=1400, *arguments):
 @pytest.fixture(scope="module")
 def episode():
     pytest.importorskip("pygame", reason="pictures need pygame-ce")
-    return list(decisions(with_pictures(Cell(env="FrozenLake", budget=256)), 0, 2))
+    return list(decisions(with_pictures(Cell(env="FrozenLake", algorithm="gs-power-uct", budget=256)), 0, 2))
 
 
 @pytest.fixture(scope="module")
