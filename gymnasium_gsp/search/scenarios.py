@@ -3,8 +3,8 @@
 A scenario fixes the draws of the model and of a uniform playout at every depth, so that actions are compared under
 common random numbers (Ng and Jordan 2000, PEGASUS).  No choice below the root depends on what its scenario will draw,
 so a mean over a fixed number of scenarios is an unbiased estimate of the value of an action that uniform ones follow.
-Which actions go on is settled by sequential halving (Karnin, Koren and Somekh 2013); an action that it drops for its own
-mean keeps that mean, which is then a little too low.
+Which actions go on is settled by sequential halving (Karnin, Koren and Somekh 2013); an action that it drops keeps its
+mean, which is then a little too low.
 
 Scenarios decide where exploring the graph cannot: where trajectories leave at once what is well known, and actions that
 were tried before lead to states that were never met.  How often either happens is counted while the graph is explored.
