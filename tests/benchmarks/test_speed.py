@@ -32,6 +32,7 @@ def test_the_yardstick_is_built_and_timed(tmp_path):
     assert case.yardstick > 0.0
 
 
+@pytest.mark.slow
 def test_a_fresh_process_makes_a_decision():
     imports, cold, warm = speed.time_start(rounds=1)
     assert imports > 0.0

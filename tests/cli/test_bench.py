@@ -215,11 +215,6 @@ def kill_again_and_again(folder, times, episodes, longest):
 
 
 @posix
-def test_killed_it_goes_on_and_ends_with_the_rows_of_an_unbroken_run(tmp_path):
-    assert kill_again_and_again(tmp_path, times=2, episodes=400, longest=1.5) > 0
-
-
-@posix
 @pytest.mark.slow
 def test_killed_twenty_times_at_random_moments_nothing_is_lost_and_nothing_doubled(tmp_path):
     assert kill_again_and_again(tmp_path, times=20, episodes=4000, longest=4.5) > 10

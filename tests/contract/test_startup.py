@@ -173,6 +173,7 @@ def test_bad_recipes_are_refused_before_anything_is_compiled():
     run(REFUSE)
 
 
+@pytest.mark.slow
 def test_a_damaged_cache_is_made_anew_after_one_warning(tmp_path):
     for damaged in (".nbi", ".nbc"):
         run(DECIDE, "uct", NUMBA_CACHE_DIR=str(tmp_path))

@@ -24,7 +24,7 @@ def made(name, mode="rgb_array", **arguments):
 
 
 @pytest.mark.parametrize("name", [benchmark.name for benchmark in BENCHMARKS])
-@pytest.mark.parametrize("size", [256, 1024])
+@pytest.mark.parametrize("size", [256, pytest.param(1024, marks=pytest.mark.slow)])
 def test_a_picture_has_the_size_asked_for_and_follows_the_state(name, size):
     with made(name) as env:
         env.unwrapped.render_size = size

@@ -54,7 +54,7 @@ def test_recomputed_optima_are_the_shipped_ones(capsys):
     assert "18.2721325866" in next(line for line in lines if "SysAdmin" in line)
 
 
-@pytest.mark.parametrize(("size", "value"), [(10, -17.2900296), (100, -26.0772878)])
+@pytest.mark.parametrize(("size", "value"), [(10, -17.2900296), pytest.param(100, -26.0772878, marks=pytest.mark.slow)])
 def test_the_published_value_of_sailing(size, value):
     """Bonet and Geffner's lake of 100 x 100 with discount 0.95 costs 26.08 at best; no other lake here is published."""
     env = gym.make("GSP/Sailing-v0", size=size).unwrapped

@@ -127,7 +127,7 @@ def test_every_algorithm_has_a_limit():
     assert sorted([*LIMITS, *TRUNCATED_OPTIMUM]) == sorted(gsp.ALGORITHMS)
 
 
-SLOW = ("gbop", "gbop-d", "kl-olop")  # each of their simulations renews many bounds
+SLOW = ("gbop", "gbop-d", "graft", "kl-olop")  # each of their simulations renews many bounds
 
 
 @pytest.mark.parametrize(
