@@ -25,8 +25,8 @@ def test_a_competition_is_played_resumed_and_reported(instance, tmp_path):
     store, page = tmp_path / "ippc.sqlite", tmp_path / "report.md"
     first, second = gsp(*SMALL, "--store", store), gsp(*SMALL, "--store", store)
     assert (first.exit_code, second.exit_code) == (0, 0), first.output
-    assert "1 cells, 2 episodes, 0 of them" in first.output
-    assert "1 cells, 2 episodes, 2 of them" in second.output
+    assert "1 cell, 2 episodes, 0 of them" in first.output
+    assert "1 cell, 2 episodes, 2 of them" in second.output
     assert gsp("report", "--store", store, "-o", page).exit_code == 0
     text = page.read_text()
     assert "Score of the planning competitions" in text
