@@ -22,7 +22,7 @@ from gymnasium_gsp.agents.values import parse_value
 from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.envs.compiled_env import CompiledEnv, EnvState
-from gymnasium_gsp.exact import backward_induction, enumerate_model, episode_optimum
+from gymnasium_gsp.exact import backward_induction, enumerate_model, shipped_optima
 from gymnasium_gsp.exact.dynamic_programming import HorizonValues
 from gymnasium_gsp.search.budget import Budget, as_budget
 
@@ -66,8 +66,9 @@ def play(case: Case) -> Outcome:
     recipe = gsp.make_recipe(case.algorithm)
     recipe = recipe if case.kept else recipe.changed(retention="decision")
     agent = gsp.make_agent(env, recipe, budget=case.budget, seed=agent_seed)
-    optimum = episode_optimum(env)
-    oracle = None if case.name in TOO_LARGE else _oracle(case.name, core.clone_state(), core.horizon)
+    start = core.clone_state()
+    oracle = None if case.name in TOO_LARGE else _oracle(case.name, start, core.horizon)
+    optimum = shipped_optima()[f"GSP/{case.name}-v0"] if oracle is None else oracle.value(start.cells)
     loss, decisions, seconds, done = (optimum if oracle is None else 0.0), 0, 0.0, False
     while not done:
         begun = time.perf_counter()
