@@ -27,6 +27,7 @@ LIMITS = {
     "gbop-d": 3000.0,
     "gs-power-uct-f": 25.0,
     "gs-power-uct-f+": 25.0,
+    "graft": 45.0,
     "kl-olop": 18.0,
     "ments": 5.0,
     "olop": 15.0,
