@@ -93,6 +93,11 @@ def preset_options(found: Algorithm, preset: str, env_id: str | None) -> dict[st
     Raises:
         RecipeError: if there is no such preset, or none for this environment.
     """
+    if not found.presets:
+        raise RecipeError(
+            f"{found.name} has one setting and no presets, so not {preset!r}: leave it out, or name the algorithm whose "
+            "preset it is"
+        )
     if preset not in found.presets:
         raise RecipeError(unknown_name(f"preset of {found.name}", preset, found.presets))
     settings = found.presets[preset]

@@ -38,7 +38,7 @@ def list_all(
 @app.command()
 def run(
     env: front.Environment,
-    algorithm: front.AlgorithmName = "gs-power-uct",
+    algorithm: front.AlgorithmName = "graft",
     preset: front.Preset = None,
     budget: Annotated[
         str | None,

@@ -47,16 +47,16 @@ def result(*arguments):
 def test_json_has_exactly_the_promised_keys():
     found = result(*SMALL)
     assert sorted(found) == sorted(KEYS)
-    assert (found["env"], found["agent"], found["preset"]) == ("GSP/FrozenLake-v0", "gs-power-uct", None)
+    assert (found["env"], found["agent"], found["preset"]) == ("GSP/FrozenLake-v0", "graft", None)
     assert (found["budget"], found["episodes"], found["seed"]) == (8, 3, 1)
     assert found["optimum"] == shipped_optima()["GSP/FrozenLake-v0"]
     assert found["simulations"] == 8 * found["decisions"]
-    assert found["recipe"] == repr(make_recipe("gs-power-uct"))
+    assert found["recipe"] == repr(make_recipe("graft"))
 
 
 def test_defaults():
     found = result("run", "GSP/FrozenLake-v0", "--episodes", "1")
-    assert (found["agent"], found["budget"], found["seed"], found["standard_error"]) == ("gs-power-uct", 256, 0, None)
+    assert (found["agent"], found["budget"], found["seed"], found["standard_error"]) == ("graft", 256, 0, None)
 
 
 @pytest.mark.parametrize("spelling", ["GSP/FrozenLake-v0", "gymnasium_gsp:GSP/FrozenLake-v0"])
@@ -86,7 +86,7 @@ def test_a_budget_of_other_limits():
 
 
 def test_the_table_shows_the_return_beside_the_optimum():
-    answer = gsp(*SMALL, "--preset", "paper")
+    answer = gsp(*SMALL, "--algorithm", "gs-power-uct", "--preset", "paper")
     assert answer.exit_code == 0
     assert answer.stderr == ""
     for words in (
@@ -112,6 +112,7 @@ def test_the_table_says_where_no_optimum_is_known():
     assert "percent" not in answer.stdout
 
 
+GS = ("--algorithm", "gs-power-uct")
 ERRORS = [
     (["run", "FrozenLak"], "Did you mean: `FrozenLake`?"),
     (["run", "GSP/SysAdmin-v0"], "GSP/SysAdminRing"),
@@ -123,22 +124,26 @@ ERRORS = [
     (["run", "LunarLander-v0"], "pip install 'gymnasium-gsp[box2d]'."),
     (["run", "FrozenLake", "--import", "no_such_module"], "no_such_module cannot be imported"),
     (["check", "FrozenLake", "--import", "no_such_module"], "no_such_module cannot be imported"),
-    (["run", "FrozenLake", "--set", "backup=PowerMean(2)", "--set", "p=3"], "p of gs-power-uct means nothing beside"),
+    (
+        ["run", "FrozenLake", *GS, "--set", "backup=PowerMean(2)", "--set", "p=3"],
+        "p of gs-power-uct means nothing beside",
+    ),
     (["list", "utc"], "unknown environment or algorithm 'utc'. Did you mean 'uct'?"),
     (["run", "Xyzzy-v0"], "The benchmarks are GSP/FrozenLake-v0, "),
     (["run", "no_such_module:Lake-v0"], "No module named 'no_such_module'"),
     (["run", "a:b:c"], "a:b cannot be imported: ModuleNotFoundError"),
     (["run", "FrozenLake", "--algorithm", "gs-power-utc"], "Did you mean 'gs-power-uct'"),
-    (["run", "FrozenLake", "--preset", "papr"], "Did you mean 'paper'"),
+    (["run", "FrozenLake", "--algorithm", "uct", "--preset", "papr"], "Did you mean 'paper'"),
+    (["run", "FrozenLake", "--preset", "paper"], "graft has one setting and no presets"),
     (["run", "FrozenLake", "--set", "horzion=3"], "Did you mean 'horizon'"),
     (["run", "FrozenLake", "--set", "expansion=paht"], "Did you mean 'path'"),
-    (["run", "FrozenLake", "--set", "p=0.5"], "p must be between 1"),
+    (["run", "FrozenLake", "--algorithm", "power-uct", "--set", "p=0.5"], "p must be between 1"),
     (["run", "FrozenLake", "--set", "p"], "a setting is written key=value, not 'p'"),
     (["run", "FrozenLake", "--set", "p=__import__('os')"], "unknown ingredient '__import__'"),
     (["run", "FrozenLake", "--set", "p=().__class__"], "cannot read '().__class__': allowed are numbers"),
     (["run", "FrozenLake", "--set", "selection=5"], "selection was given 5"),
     (["run", "FrozenLake", "--set", "discount=2"], "discount must be between 0 and 1"),
-    (["run", "FrozenLake", "--set", "constants=Table1([5], [2], [3])"], "Table 1"),
+    (["run", "FrozenLake", *GS, "--set", "constants=Table1([5], [2], [3])"], "Table 1"),
     (["run", "FrozenLake", "--set", "preset=paper"], "'preset' is no option"),
     (["run", "FrozenLake", "--json", "--set", "horizon=AdaptiveHorizon()", "--budget", "Budget(nodes=9)"], "H(n)"),
     (["run", "FrozenLake", "--env-set", "slp=0"], "Did you mean 'slip'"),

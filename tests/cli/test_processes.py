@@ -144,7 +144,7 @@ def test_on_a_terminal_there_is_a_progress_bar_on_standard_error():
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 100))
     answer = subprocess.run(
-        [sys.executable, "-m", "gymnasium_gsp.cli", *SMALL, "--json"],
+        [sys.executable, "-m", "gymnasium_gsp.cli", *SMALL, "--algorithm", "gs-power-uct", "--json"],
         cwd=ROOT,
         env={**os.environ, "TERM": "xterm"},
         stdout=subprocess.PIPE,
