@@ -95,8 +95,8 @@ def preset_options(found: Algorithm, preset: str, env_id: str | None) -> dict[st
     """
     if not found.presets:
         raise RecipeError(
-            f"{found.name} has one setting and no presets, so not {preset!r}: leave it out, or name the algorithm whose "
-            "preset it is"
+            f"{found.name} has one setting and no presets, so not {preset!r}: leave it out, or name the algorithm "
+            "whose preset it is"
         )
     if preset not in found.presets:
         raise RecipeError(unknown_name(f"preset of {found.name}", preset, found.presets))
