@@ -18,6 +18,7 @@ def test_a_limit_on_seconds_ends_the_timing():
     assert speed.time_episodes("FrozenLake", make_recipe("uct"), 16, 10**9, 0.0).ns_per_simulation > 0.0
 
 
+@pytest.mark.slow
 def test_every_case_is_compared_without_a_compiler_too():
     cases = list(speed.compare(None, rounds=1, scale=0.001))
     assert len(cases) == 12

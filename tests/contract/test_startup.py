@@ -142,6 +142,7 @@ def test_a_warm_process_compiles_nothing_and_finds_the_same(cold_and_warm):
     assert (first["misses"], second["misses"]) == (2, 0)
 
 
+@pytest.mark.slow
 def test_without_a_cache_everything_works_after_one_warning(cold_and_warm, tmp_path):
     """A regular file stands where the folder should be, which also keeps root from writing there."""
     (tmp_path / "file").write_text("no folder")
