@@ -214,7 +214,7 @@ class Graft:
     def sweep(self, root, steps):
         """Bring the plain values of what the root reaches up to date; the root's action values."""
         order, prior = self.reached(root), self.variance_of_returns()
-        for _ in range(max(self.s.passes, steps // len(order))):
+        for _ in range(max(self.s.passes, steps // (4 * len(order)))):
             moved = 0.0
             for state in reversed(order):
                 node = self.nodes[state]

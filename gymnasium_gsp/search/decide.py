@@ -159,10 +159,10 @@ def sweep_plain_values(frame, swept, count):
     """Sweep the plain values beside upper bounds until they are as close as the accuracy; False on failure.
 
     A value that moves by x may still be x / (1 - discount) away.  Where states recur, a search of many steps reaches
-    few nodes, and the sweep may go over them until it has made as many updates as the search made steps.
+    few nodes, and the sweep may go over them until it has made a quarter as many updates as the search made steps.
     """
     enough = frame.program.accuracy * (1.0 - frame.context.discount)
-    for _ in range(max(frame.program.sweep, frame.tally.model_steps // count)):
+    for _ in range(max(frame.program.sweep, frame.tally.model_steps // (4 * count))):
         moved = 0.0
         for index in range(count - 1, -1, -1):
             number = swept.order[index]

@@ -38,7 +38,7 @@ class Sweep:
         backup: the sweep's own backup; None for the search's.
         passes: how often it may go over them, until values are as close as the accuracy of the propagation; more than
             once only with learned values, whose states hold no clock.  Where few nodes are reached it goes on until it
-            has made as many updates as the search made steps.
+            has made a quarter as many updates as the search made steps.
     """
 
     backup: Any = None
