@@ -7,7 +7,7 @@ upper bounds as they are met and ties of the recommendation from the search stre
 import math
 from dataclasses import dataclass, field
 
-from naive_parts import Stream, table_step
+from naive_parts import Stream, pick, table_step
 
 END = "the process's end"
 
@@ -138,25 +138,14 @@ class Gbop:
     def legal(self, state):
         return self.s.legal.get(state, range(self.actions))
 
-    def pick(self, scores):
-        """An index with the largest score, ties uniform, as reservoir sampling draws it."""
-        best, ties = None, 0
-        for index, score in scores:
-            if best is None or score > best[1]:
-                best, ties = (index, score), 1
-            elif score == best[1]:
-                ties += 1
-                if self.search.below(ties) == 0:
-                    best = (index, score)
-        return best[0]
-
     def trajectory(self, root, observe=None):
         state, visited, steps = root, [], 0
         while state != END and steps < self.s.length:
             node = self.node(state)
             if state not in visited:
                 visited.append(state)
-            action = self.pick((a, self.bound(node, a, 1) if node.tried(a) else math.inf) for a in self.legal(state))
+            bounds = ((a, self.bound(node, a, 1) if node.tried(a) else math.inf) for a in self.legal(state))
+            action = pick(self.search, bounds)
             new = node.tried(action) == 0
             after, reward, ended = table_step(self.table, state, action, self.model.uniform())
             after = END if ended else after
@@ -191,4 +180,4 @@ class Gbop:
         steps = sum(self.trajectory(root) for _ in range(trajectories))
         node = self.nodes[root]
         q = [self.bound(node, a, -1) if node.tried(a) else -math.inf for a in range(self.actions)]
-        return self.pick((a, q[a]) for a in self.legal(root) if node.tried(a)), q, steps
+        return pick(self.search, ((a, q[a]) for a in self.legal(root) if node.tried(a))), q, steps

@@ -8,7 +8,7 @@ model's.
 import math
 from dataclasses import dataclass, field
 
-from naive_parts import Stream, table_step, total
+from naive_parts import Stream, pick, table_step, total
 
 END = "the process's end"
 
@@ -89,18 +89,6 @@ class Graft:
         node.upper = self.renew_stale(state)
         return abs(node.upper - before) > self.accuracy
 
-    def pick(self, scores):
-        """An index with the largest score, ties uniform, as reservoir sampling draws it."""
-        best, ties = None, 0
-        for index, score in scores:
-            if best is None or score > best[1]:
-                best, ties = (index, score), 1
-            elif score == best[1]:
-                ties += 1
-                if self.search.below(ties) == 0:
-                    best = (index, score)
-        return best[0]
-
     def simulate(self, root):
         """Follow the largest optimistic value; the number of steps."""
         state, trail = root, []
@@ -110,7 +98,8 @@ class Graft:
                 node.opened, node.q = True, [self.top] * self.actions
             if node.stale:
                 self.renew_stale(state)
-            action = self.pick((a, node.q[a] if node.outcomes[a] else self.top) for a in self.legal(state))
+            values = ((a, node.q[a] if node.outcomes[a] else self.top) for a in self.legal(state))
+            action = pick(self.search, values)
             after, reward, ended = table_step(self.table, state, action, self.model.uniform())
             after = END if ended else after
             trail.append((state, reward))
@@ -234,5 +223,5 @@ class Graft:
         steps = sum(self.simulate(root) for _ in range(simulations))
         q, node = self.sweep(root, steps), self.nodes[root]
         q = [q[action] if node.outcomes[action] else -math.inf for action in range(self.actions)]
-        action = self.pick((a, q[a]) for a in self.legal(root) if node.outcomes[a])
+        action = pick(self.search, ((a, q[a]) for a in self.legal(root) if node.outcomes[a]))
         return action, node.plain, q, steps

@@ -141,3 +141,16 @@ class Settings:
     kappa: float | None = None  # caution of the sweep; None for the search's own backup
     recommendation: str = "best_value"  # or most_visits
     smallest_reward: float = 0.0  # lower bound on a reward, at most 0
+
+
+def pick(stream, scores):
+    """An index with the largest of the (index, score) pairs, ties uniform, as reservoir sampling draws it."""
+    best, ties = None, 0
+    for index, score in scores:
+        if best is None or score > best[1]:
+            best, ties = (index, score), 1
+        elif score == best[1]:
+            ties += 1
+            if stream.below(ties) == 0:
+                best = (index, score)
+    return best[0]
