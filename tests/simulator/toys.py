@@ -263,3 +263,29 @@ class Forgetful(Corridor):
 
     def set_state(self, state):
         self.position = state
+
+
+class Guessing(gym.Env):
+    """Guess what is drawn; nothing is observed."""
+
+    observation_space, action_space = spaces.Discrete(64), spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.t = 0
+        self.begin()
+        return self.observe(), {}
+
+    def begin(self):
+        pass
+
+    def observe(self):
+        return 0
+
+    def step(self, action):
+        drawn = self.draw()
+        self.t += 1
+        return self.observe(), float(action == drawn), False, False, {}
+
+    def seed_of_stream(self):
+        return int(self.np_random.integers(1 << 30))
