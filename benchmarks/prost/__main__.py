@@ -19,10 +19,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.markers import fill
-from benchmarks.prost.ends import EPISODES, minimal_policy, optimum
+from benchmarks.prost.ends import EPISODES, minimal_policy, optimum, play_optimally
 from benchmarks.prost.planner import Programs, ProstError, build
 from benchmarks.prost.players import PLAYERS, Limit, Player, Prost
-from benchmarks.prost.rows import MINIMAL, OPTIMUM, Instance, Rows
+from benchmarks.prost.rows import EXACT, MINIMAL, OPTIMUM, Instance, Rows
 from benchmarks.prost.score import scale_of, score
 from benchmarks.prost.table import tables
 from gymnasium_gsp.envs.rddl_instances import IPPC_DOMAINS, make_instance
@@ -38,13 +38,18 @@ MOST_EPISODES = 100
 """Episodes where the standard error of the score exceeds the margin."""
 
 
-def measure_ends(rows: Rows, instance: Instance) -> None:
-    """Write the minimal policy and the optimum of an instance, where they are missing."""
+def measure_ends(rows: Rows, instance: Instance, episodes: int) -> None:
+    """Write the minimal policy, the optimum and the episodes of the exact policy, where they are missing."""
     if not rows.find(instance, MINIMAL):
         policy, mean, error = minimal_policy(make_instance(instance.domain, instance.number))
         rows.add(instance, MINIMAL, value=round(mean, 6), error=round(error, 6), policy=policy, episodes=EPISODES)
     if not rows.find(instance, OPTIMUM):
         rows.add(instance, OPTIMUM, value=optimum(make_instance(instance.domain, instance.number)))
+    done = len(rows.played(instance, EXACT).returns)
+    if rows.value(instance, OPTIMUM) is not None and done < episodes:
+        batch = play_optimally(make_instance(instance.domain, instance.number), range(done, episodes))
+        if batch is not None:
+            rows.add_batch(instance, EXACT, done, batch)
 
 
 def missing(rows: Rows, instance: Instance, options: argparse.Namespace) -> Iterator[tuple[Limit, Player, range]]:
@@ -75,7 +80,7 @@ def play(rows: Rows, instances: Sequence[Instance], options: argparse.Namespace,
     for instance in instances:
         if time.monotonic() > deadline:
             break
-        measure_ends(rows, instance)
+        measure_ends(rows, instance, options.episodes)
         for limit, player, numbers in missing(rows, instance, options):
             if time.monotonic() > deadline:
                 break

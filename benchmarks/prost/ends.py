@@ -1,15 +1,18 @@
-"""The two ends of the competition's scale: the minimal policy and the optimum of an instance."""
+"""The ends of the competition's scale: the minimal policy and the optimum of an instance, and play by the optimum."""
 
 from typing import Any
 
 import numpy as np
 from numba import njit
 
+from benchmarks.prost.players import play_episode
+from benchmarks.prost.rows import Batch
 from gymnasium_gsp.abi.memory import address
 from gymnasium_gsp.abi.signatures import TERMINATED, call_legal, call_step
 from gymnasium_gsp.abi.stream import below
+from gymnasium_gsp.binding.connection import connect
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.exact import truncated_value
+from gymnasium_gsp.exact import backward_induction, enumerate_model, truncated_value
 from gymnasium_gsp.models.rddl.model import CompiledInstance, compile_instance
 
 EPISODES = 10_000
@@ -71,3 +74,27 @@ def optimum(env: Any) -> float | None:
         return truncated_value(compiled.model, first, int(env.horizon), limit=STATES)
     except RecipeError:
         return None
+
+
+def play_optimally(env: Any, numbers: range) -> Batch | None:
+    """Play the episodes with these numbers, which are their seeds, by the exact optimal policy.
+
+    Its mean on the seeds that the planners play tells their luck from their skill.
+
+    Returns:
+        The episodes; None where the state space is too large.
+    """
+    binding, horizon = connect(env), int(env.horizon)
+    root = binding.root(*env.reset(seed=0))
+    try:
+        space = enumerate_model(root.model, root.cells, horizon, limit=STATES)
+    except RecipeError:
+        return None
+    values = backward_induction(space, horizon)
+
+    def act(observation: object, info: object) -> Any:
+        now = binding.root(observation, info)
+        return binding.actions[int(values.q_values(now.cells, now.elapsed).argmax())]
+
+    decisions: list[float] = []
+    return Batch([play_episode(env, act, number, decisions) for number in numbers], decisions)

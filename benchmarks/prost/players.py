@@ -92,7 +92,7 @@ class Planner:
         batch = Batch([], [])
         for number in numbers:
             agent.reset(seed=number)
-            batch.returns.append(_episode(env, agent.act, number, batch.decisions))
+            batch.returns.append(play_episode(env, agent.act, number, batch.decisions))
         return batch
 
 
@@ -100,7 +100,7 @@ def _budget(limit: Limit) -> gsp.Budget:
     return gsp.Budget(simulations=limit.trials, seconds=limit.seconds)
 
 
-def _episode(env: Any, act: Callable[[Any, Any], Any], seed: int, decisions: list[float]) -> float:
+def play_episode(env: Any, act: Callable[[Any, Any], Any], seed: int, decisions: list[float]) -> float:
     """Play an episode, add the seconds of each decision to `decisions`, and return its return."""
     observation, info = env.reset(seed=seed)
     total, ended = 0.0, False

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 MINIMAL, OPTIMUM = "minimal policy", "optimum"
 """The settings of lines that hold a value instead of episodes."""
 
+EXACT = "exact policy"
+"""The settings of the episodes that the exact optimal policy has played."""
+
 Line = dict[str, Any]
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from benchmarks.prost.players import Limit, Player
-from benchmarks.prost.rows import MINIMAL, OPTIMUM, Instance, Played, Rows
+from benchmarks.prost.rows import EXACT, MINIMAL, OPTIMUM, Instance, Played, Rows
 from benchmarks.prost.score import Scale, scale_of, score
 
 
@@ -22,7 +22,8 @@ def _settings(limit: Limit, players: Sequence[Player]) -> set[str]:
 
 
 def _table(rows: Rows, instances: Sequence[Instance], limit: Limit, players: Sequence[Player]) -> Iterator[str]:
-    heads = [f"{limit} a decision", "instance", "minimal", "optimum", *(player.title for player in players)]
+    ends = ["minimal", "optimum", "exact policy"]
+    heads = [f"{limit} a decision", "instance", *ends, *(player.title for player in players)]
     yield "| " + " | ".join(heads) + " |"
     yield "|" + "---|" * len(heads)
     complete = []
@@ -32,12 +33,14 @@ def _table(rows: Rows, instances: Sequence[Instance], limit: Limit, players: Seq
         scale = scale_of(rows, instance)
         minimal, optimum = rows.value(instance, MINIMAL), rows.value(instance, OPTIMUM)
         cells = [instance.domain.replace("_MDP_ippc", " "), str(instance.number), _number(minimal), _number(optimum)]
+        exact = rows.played(instance, EXACT)
+        cells.append(_cell(exact, None) if len(exact.returns) else "")
         yield "| " + " | ".join([*cells, *(_cell(result, scale) for result in results)]) + " |"
         if scale is not None and None not in results:
             complete.append([score(result, scale) for result in results if result is not None])
     if complete:
         means = (_mean_score(list(column)) for column in zip(*complete, strict=True))
-        yield "| " + " | ".join([f"mean score, {len(complete)} instances", "", "", "", *means]) + " |"
+        yield "| " + " | ".join([f"mean score, {len(complete)} instances", "", "", "", "", *means]) + " |"
     yield ""
     yield "Mean seconds a decision, and the longest: " + "; ".join(
         f"{player.title} {_seconds([rows.played(instance, player.settings(limit)) for instance in instances])}"

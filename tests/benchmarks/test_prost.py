@@ -11,7 +11,7 @@ import pytest
 from benchmarks.prost import __main__ as command
 from benchmarks.prost.planner import ProstError, build, play_session
 from benchmarks.prost.players import PLAYERS, Limit
-from benchmarks.prost.rows import MINIMAL, OPTIMUM, Batch, Instance, Rows
+from benchmarks.prost.rows import EXACT, MINIMAL, OPTIMUM, Batch, Instance, Rows
 from benchmarks.prost.table import tables
 from benchmarks.study.state_keyed import uniform_policy
 from gymnasium_gsp.exact import enumerate_model
@@ -125,6 +125,7 @@ def test_the_command_plays_what_is_missing(checkout, sysadmin, tmp_path, capsys)
     assert [json.loads(text)["settings"] for text in first.splitlines()] == [
         MINIMAL,
         OPTIMUM,
+        EXACT,
         "[IPC2014 -T TRIALS -r 20]",
         "gs-power-uct-f(), 20 simulations",
     ]
@@ -132,11 +133,11 @@ def test_the_command_plays_what_is_missing(checkout, sysadmin, tmp_path, capsys)
     assert run("--episodes", "3", "--players", "f", "--seconds", "-1") == first
     longer = run("--episodes", "3", "--players", "prost-2014", "f")
     assert longer.startswith(first)
-    assert [json.loads(text)["first"] for text in longer.splitlines()[4:]] == [2, 2]
+    assert [json.loads(text)["first"] for text in longer.splitlines()[5:]] == [2, 2, 2]
     assert [len(session["actions"]) for session in sessions(checkout)] == [2, 1]
     assert [session["planner"][:11] for session in sessions(checkout)] == ["[PROST -s 1", "[PROST -s 3"]
     printed = capsys.readouterr().out
-    assert "| 20 trials a decision | instance | minimal | optimum | PROST 2014 | `gs-power-uct-f` |" in printed
+    assert "| 20 trials a decision | instance | minimal | optimum | exact policy | PROST 2014 |" in printed
     assert "| SysAdmin 2011 | 1 | 216 | 342.7 |" in printed
     rows = Rows(results)
     assert len(rows.played(Instance(SYSADMIN, 1), "gs-power-uct-f(), 20 simulations").returns) == 3
@@ -163,7 +164,7 @@ def test_a_player_that_breaks_off_leaves_the_others_playing(checkout, sysadmin, 
     assert ending.value.code == 1
     printed = capsys.readouterr()
     assert "Error: no memory" in printed.err
-    assert "| SysAdmin 2011 | 1 | 216 | 342.7 |  | " in printed.out
+    assert "(nan) |  | " in printed.out
 
 
 @pytest.mark.parametrize(
@@ -222,6 +223,16 @@ def test_the_idle_policy_is_the_minimal_one_where_it_is_better(sysadmin):
     assert minimal_policy(make_instance("AcademicAdvising_MDP_ippc2014", 1)) == ("idle", -200.0, 0.0)
 
 
+def test_the_exact_policy_reaches_the_optimum(sysadmin):
+    """300 episodes; false alarm 1e-6."""
+    from benchmarks.prost.ends import optimum, play_optimally
+    from gymnasium_gsp.envs.rddl_instances import make_instance
+
+    env = make_instance("SkillTeaching_MDP_ippc2011", 1)
+    returns = np.array(play_optimally(env, range(300)).returns)
+    assert abs(returns.mean() - optimum(env)) < 4.9 * returns.std(ddof=1) / np.sqrt(300)
+
+
 def invented(tmp_path):
     """Two instances: one with an optimum of 20, one without; minimal policies of 10."""
     rows, limit = Rows(tmp_path / "rows.jsonl"), Limit("100")
@@ -241,12 +252,12 @@ def test_the_score_lies_between_the_minimal_policy_and_the_best(tmp_path):
     instances = [Instance("Toy_MDP_ippc2011", number) for number in (1, 2, 3)]  # nobody has played the last one
     assert not tables(rows, instances, [Limit("7s")], [PLAYERS["f"]])
     shown = tables(rows, instances, [Limit("100")], [PLAYERS["f"], PLAYERS["prost-2014"]]).splitlines()
-    assert shown[2] == "| Toy 2011 | 1 | 10 | 20 | 15 (1), 0.50 |  |"
-    assert shown[3] == "| Toy 2011 | 2 | 10 |  | 30 (2), 0.50 |  |"
+    assert shown[2] == "| Toy 2011 | 1 | 10 | 20 |  | 15 (1), 0.50 |  |"
+    assert shown[3] == "| Toy 2011 | 2 | 10 |  |  | 30 (2), 0.50 |  |"
     assert not shown[4]  # no mean score: PROST has played nothing
     assert shown[5].endswith("`gs-power-uct-f` 0.2000, 0.300; PROST 2014 not played")
     alone = tables(rows, instances, [Limit("100")], [PLAYERS["f"]]).splitlines()
-    assert alone[4] == "| mean score, 2 instances |  |  |  | 0.500 (0.056) |"
+    assert alone[4] == "| mean score, 2 instances |  |  |  |  | 0.500 (0.056) |"
 
 
 def test_the_table_goes_into_the_page(tmp_path, monkeypatch, capsys):
