@@ -4,7 +4,8 @@ Scenarios decide by their own means, see `scenarios`.  Else a sweep recomputes w
 With the current estimator the search's own backup is swept into the graph first: its values are functions of counts
 and children, so this only brings them up to date, and the next search starts from it.  A decision's own backup is swept
 into working memory: caution must not feed back into the graph.  Beside learned optimistic values it sweeps the plain
-ones, which exploring does not read.
+ones, which exploring does not read.  Under a budget in seconds a sweep may be too dear; it then takes the nodes nearest
+to the root, and those behind them are worth what they were.
 """
 
 import math
@@ -126,6 +127,7 @@ def sweep(frame, swept, count, backup, backup_params, in_place):
         False if the backup failed.
     """
     with_variance = not in_place or frame.program.variance_kept != 0
+    frame.tally.updates += count
     for index in range(count - 1, -1, -1):
         if index >= AHEAD:
             ask_for(frame, swept.order[index - AHEAD], 0)
@@ -162,8 +164,10 @@ def sweep_plain_values(frame, swept, count):
     few nodes, and the sweep may go over them until it has made a quarter as many updates as the search made steps.
     """
     enough = frame.program.accuracy * (1.0 - frame.context.discount)
-    for _ in range(max(frame.program.sweep, frame.tally.model_steps // (4 * count))):
+    passes = max(frame.program.sweep, frame.tally.model_steps // (4 * count))
+    for _ in range(max(1, min(passes, frame.program.update_limit // count))):
         moved = 0.0
+        frame.tally.updates += count
         for index in range(count - 1, -1, -1):
             number = swept.order[index]
             if index >= AHEAD:
@@ -197,7 +201,7 @@ def sweep_plain_values(frame, swept, count):
 def sweep_reached(frame, swept):
     """Sweep what the root reaches, into the graph and then with the decision's own backup; returns a status."""
     program = frame.program
-    count = reach(frame, frame.tally.root, swept.order, swept.position)
+    count = reach(frame, frame.tally.root, swept.order, swept.position, max(1, program.update_limit // 2))
     fine = True
     if program.learned != 0:
         fine = sweep_plain_values(frame, swept, count)
@@ -257,6 +261,7 @@ def decide(arrays, order, position, reals, counts):
     """
     frame = make_frame(arrays)
     actions = frame.program.actions
+    frame.tally.updates = 0
     node, q = node_at(frame, frame.tally.root), address(reals, 1)
     if frame.allocation.phase == codes.BY_SCENARIOS:
         for action in range(actions):

@@ -265,8 +265,8 @@ def ask_for(frame, node, first):
 
 
 @njit
-def reach(frame, root, order, position):
-    """Write the nodes that `root` reaches over edges to `order`, nearest first, and return how many there are.
+def reach(frame, root, order, position, most):
+    """Write the nodes that `root` reaches over edges to `order`, nearest first and at most `most`; return their number.
 
     `position` must hold zeros for all nodes; afterwards it holds 1 + the place in `order` of each node reached.  Nodes
     equally far away stand in the order of their numbers where edges may join them (state keys), so that the result does
@@ -287,7 +287,7 @@ def reach(frame, root, order, position):
                 while number != codes.NO_EDGE:
                     edge = edge_at(frame, number)
                     child = types.int64(edge.child)
-                    if child >= 0 and position[child] == 0:
+                    if child >= 0 and position[child] == 0 and count < most:
                         order[count] = child
                         count += 1
                         position[child] = count

@@ -129,10 +129,14 @@ def propagate(frame, length):
 
 @njit
 def renew_all(frame, passes):
-    """Recompute all upper bounds, newest node first, until they move by no more than the accuracy."""
+    """Recompute all upper bounds, newest node first, until they move by no more than the accuracy.
+
+    Under a budget in seconds these may be too many; old ones then stay as they are until a simulation comes by.
+    """
+    oldest = max(0, frame.tally.nodes - frame.program.update_limit // passes)
     for _ in range(passes):
         moved = False
-        for number in range(frame.tally.nodes - 1, -1, -1):
+        for number in range(frame.tally.nodes - 1, oldest - 1, -1):
             node = node_at(frame, number)
             if node.interval.opened == 0:
                 node.stats.value = frame.context.top

@@ -45,6 +45,7 @@ from gymnasium_gsp.search.store import MEMORY, SMALLEST, SMALLEST_MEMORY, Store
 CHUNK_SECONDS = 0.005  # how long a chunk should take
 STALE = 1000  # simulations without a new node after which a budget in nodes alone may end
 EXPLORING_SHARE = 1 / 8  # of a decision, before scenarios may take over
+UPDATING_SHARE = 1 / 4  # of a budget in seconds that a sweep, or a renewal of all bounds, may take
 SPARE_KEYS = 4096  # keys of a simulator's states that may be held beyond twice the nodes
 
 OnProgress = Callable[[Progress], object]
@@ -128,7 +129,8 @@ class Search:
         self.chunk = 1
         self.loop_seconds = 0.0
         self._step_seconds = 0.0  # of a model that runs Python; 0 until the first steps are timed
-        self._simulation_seconds, self._sweep_seconds = 1e-6, 1e-7  # estimates, replaced by what is measured
+        self._simulation_seconds, self._update_seconds = 1e-6, 1e-7  # estimates, replaced by what is measured
+        self._last_updates = self._swept_nodes = 0  # updates of the last sweep, and how many nodes were stored then
         self.begin_episode()
 
     def seed(self, words: NDArray[np.uint64]) -> None:
@@ -198,6 +200,8 @@ class Search:
         program.root_elapsed = elapsed
         program.step_limit = codes.NO_LIMIT if budget.model_steps is None else min(budget.model_steps, codes.NO_LIMIT)
         program.node_limit = codes.NO_LIMIT if budget.nodes is None else min(budget.nodes, codes.NO_LIMIT)
+        updates = np.inf if budget.seconds is None else UPDATING_SHARE * budget.seconds / self._update_seconds
+        program.update_limit = int(min(updates, codes.NO_LIMIT))
         program.playout_discount = self.discount if steps_left is None else 1.0
         self._prepare_allocation(budget)
         program.growth = codes.GROWING
@@ -361,8 +365,9 @@ class Search:
         return max(1, int(left / self._step_seconds)) if self._step_seconds else 1
 
     def _decision_seconds(self) -> float:
-        """Estimate the seconds of a sweep over the present graph, by what the last one took a node."""
-        return self._sweep_seconds * float(self.tally.nodes) if self.program.sweep else 0.0
+        """Estimate the seconds of the sweep to come: the updates of the last one and those of the nodes since then."""
+        updates = self._last_updates + int(self.program.sweep) * max(0, int(self.tally.nodes) - self._swept_nodes)
+        return self._update_seconds * min(updates, int(self.program.update_limit)) if self.program.sweep else 0.0
 
     def _adapt_chunk(self, simulations: int, steps: int, seconds: float) -> None:
         """Double the chunk while it is short, and cut it where it is long."""
@@ -388,7 +393,9 @@ class Search:
         if status != codes.DONE or self._interrupts.causes:
             self._fail(status)
         ended = time.perf_counter()
-        self._sweep_seconds = (ended - decision_begun) / max(nodes, 1)
+        if tally.updates > 0:
+            self._last_updates, self._swept_nodes = int(tally.updates), nodes
+            self._update_seconds = max((ended - decision_begun) / self._last_updates, 1e-9)
         tally.recommended = tally.detail
         return SearchResult(
             action=int(tally.recommended),

@@ -33,6 +33,7 @@ MEMORY = 2 << 30  # bytes that a graph may take by default
 SMALLEST_MEMORY = 1 << 16  # bytes; less would hold no graph worth keeping
 EDGES_PER_NODE = 4  # how many outcome edges a node is reckoned to have when memory is turned into a number of nodes
 SMALLEST = 256  # rows to start with
+MOST_GROWTH = 1 << 16  # rows or edges added at once: doubling a large array would stop a search for too long
 
 
 def fill_table(arrays):
@@ -52,7 +53,7 @@ def mark_future(arrays, order, position):
     frame = make_frame(arrays)
     root, actions, key = frame.tally.root, frame.program.actions, frame.program.key
     if key == codes.BY_STATE:
-        reach(frame, root, address(order, 0), address(position, 0))
+        reach(frame, root, address(order, 0), address(position, 0), len(order))
     for number in range(frame.tally.nodes):
         tag = stats_of(frame, number).tag
         if key == codes.BY_STATE:
@@ -188,13 +189,13 @@ class Store:
         room = True
         rows, nodes = int(self._program.row_capacity), int(self._tally.nodes)
         if nodes + needed > rows:
-            wanted = min(max(2 * rows, nodes + needed), self.max_nodes)
+            wanted = min(max(rows + min(rows, MOST_GROWTH), nodes + needed), self.max_nodes)
             if wanted > rows:
                 self._resize_rows(wanted)
             room = nodes + needed <= wanted
         edges, used = int(self._program.edge_capacity), int(self._tally.edges)
         if self._edges_kept and used + needed > edges:
-            wanted = min(max(2 * edges, used + needed), self.max_edges)
+            wanted = min(max(edges + min(edges, MOST_GROWTH), used + needed), self.max_edges)
             if wanted > edges:
                 self._resize_edges(wanted)
             room = room and used + needed <= wanted

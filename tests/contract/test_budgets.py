@@ -148,6 +148,18 @@ def test_seconds_hold_at_the_next_decision(timed_model, model_env):
     assert 0.01 <= agent.result.seconds <= 0.01 + 10 * 0.002 + 0.005
 
 
+@pytest.mark.parametrize("algorithm", ["gs-power-uct-f", "graft"])
+def test_a_sweep_takes_its_share_of_the_seconds(algorithm, env, observe):
+    """A quarter of 0.02 seconds pays for five updates of a millisecond, and the search has the rest."""
+    agent = gsp.make_agent(env, algorithm, budget=256, seed=0)
+    agent.plan(observe(env))
+    search = agent._search
+    assert search.tally.updates > 5 or algorithm == "graft"  # scenarios may decide, which sweep nothing
+    agent.budget, search._update_seconds = gsp.Budget(seconds=0.02), 0.001
+    assert agent.plan(observe(env)).simulations > 1
+    assert search.tally.updates <= 5
+
+
 def test_seconds_on_the_real_clock(python_step):
     """Only what a busy machine cannot break: it stops by itself, after the time and not long after."""
 
