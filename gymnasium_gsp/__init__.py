@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from gymnasium_gsp.agents.agent import make_agent as make_agent
     from gymnasium_gsp.agents.agent import plan as plan
     from gymnasium_gsp.agents.preset_file import read_preset as read_preset
+    from gymnasium_gsp.agents.vector import VectorAgent as VectorAgent
+    from gymnasium_gsp.agents.vector import make_vector_agent as make_vector_agent
     from gymnasium_gsp.agents.wrapper import PlanningWrapper as PlanningWrapper
     from gymnasium_gsp.algorithms.registry import ALGORITHMS as ALGORITHMS
     from gymnasium_gsp.algorithms.registry import make_recipe as make_recipe
@@ -37,6 +39,7 @@ __version__ = "0.1.0"
 _PUBLIC = {  # names by the module that they are loaded from
     "agents.agent": ("Agent", "make_agent", "plan"),
     "agents.preset_file": ("read_preset",),
+    "agents.vector": ("VectorAgent", "make_vector_agent"),
     "agents.wrapper": ("PlanningWrapper",),
     "algorithms.registry": ("ALGORITHMS", "make_recipe"),
     "binding.adapters": ("register_adapter",),

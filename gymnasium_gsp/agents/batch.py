@@ -23,5 +23,8 @@ def unbatch(space: spaces.Space, observation: Any) -> tuple[Any, bool]:
     if batch.ndim <= len(space.shape):
         return observation, False
     if len(batch) != 1:
-        raise RecipeError(f"this agent is bound to one environment, but was given {len(batch)} observations")
+        raise RecipeError(
+            f"this agent is bound to one environment, but was given {len(batch)} observations; "
+            "gymnasium_gsp.make_vector_agent plans in a vector of environments"
+        )
     return batch[0], True

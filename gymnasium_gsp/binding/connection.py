@@ -54,9 +54,8 @@ def read_environment(env: Any) -> EnvironmentView:
     """
     if isinstance(env, gym.vector.VectorEnv) or (hasattr(env, "num_envs") and hasattr(env, "step_async")):
         raise RecipeError(
-            "an agent is bound to one environment, and this is a vector of them: put "
-            "gymnasium_gsp.PlanningWrapper(env, seed=...) "
-            'into each environment function and ask np.array(envs.call("planned_action"))'
+            "an agent is bound to one environment, and this is a vector of them; take "
+            "gymnasium_gsp.make_vector_agent(envs, ...), which takes the same options"
         )
     if not hasattr(env, "unwrapped") or not hasattr(env, "action_space"):
         raise RecipeError(

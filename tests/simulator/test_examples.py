@@ -36,6 +36,18 @@ def test_rddl():
     assert load("rddl_sysadmin").main(budget=5, steps=5) > 0.0
 
 
+def test_a_planner_becomes_a_data_set_and_a_policy(tmp_path, monkeypatch):
+    minari = pytest.importorskip("minari", reason="minari is absent")
+    pytest.importorskip("h5py", reason="h5py, in which minari keeps data sets, is absent")
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    planner, policy = load("planner_to_policy").main(recorded=3, evaluated=10, max_episode_steps=60)
+    dataset = minari.load_dataset("cartpole/planner-v0")
+    assert dataset.total_episodes == 3
+    assert dataset.total_steps == 3 * planner
+    assert planner == 60.0
+    assert policy > 40.0  # a random policy reaches 22
+
+
 def test_every_example_is_tried_here():
     tried = Path(__file__).read_text()
     assert all(f'load("{path.stem}")' in tried for path in EXAMPLES.glob("*.py"))

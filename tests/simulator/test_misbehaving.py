@@ -190,7 +190,7 @@ class Iterating(Corridor):
         (Choosy, r"cannot be reset\(seed=0\): ValueError: options wanted"),
         (lambda: Licensed("mine"), "can be made by its class: ValueError: no licence.*simulator="),
         (Iterating, "variables of Iterating cannot be saved: cannot pickle 'generator'"),
-        (lambda: gym.vector.SyncVectorEnv([Corridor, Corridor]), "PlanningWrapper"),
+        (lambda: gym.vector.SyncVectorEnv([Corridor, Corridor]), "make_vector_agent"),
     ],
 )
 def test_what_no_simulator_can_be_made_of_is_told_with_what_to_do(make, says):
