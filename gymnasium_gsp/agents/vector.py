@@ -81,7 +81,8 @@ class VectorAgent:
         self.results = [None] * count
         decisions = self._planners.decide(singles, [_single_info(infos, index) for index in range(count)], begun)
         actions, self.results = [action for action, _ in decisions], [result for _, result in decisions]
-        return concatenate(self._action, actions, create_empty_array(self._action, count))
+        batch: Any = create_empty_array(self._action, count)
+        return concatenate(self._action, actions, batch)
 
 
 class LocalPlanners:
@@ -133,8 +134,8 @@ class WrappedPlanners:
         first = {places[0]: by_place.pop(places[0])}  # it chooses a budget for all
         self.descriptions: list[dict[str, Any]] = []
         for some in filter(None, (first, by_place)):
-            request = CloudpickleWrapper((algorithm, options))  # type: ignore[arg-type]  # it carries anything
-            answers = self._ask("start_planner", some, request)
+            settings: Any = (algorithm, options)
+            answers = self._ask("start_planner", some, CloudpickleWrapper(settings))
             started = [answer for answer in answers if answer is not None]
             self.descriptions += [description for description, _ in started]
             options = {**options, **started[0][1]}

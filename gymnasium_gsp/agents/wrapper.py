@@ -100,7 +100,8 @@ class PlanningWrapper(gym.Wrapper, gym.utils.RecordConstructorArgs):
         """
         if self.planner_place() not in seeds:
             return None
-        algorithm, options = request.fn  # type: ignore[misc]  # it carries anything
+        settings: Any = request.fn
+        algorithm, options = settings
         try:
             self._agent = make_agent(self.env, algorithm, seed=seeds[self.planner_place()], **options)
         except Exception as error:
