@@ -38,7 +38,8 @@ def test_rddl():
 
 def test_a_planner_becomes_a_data_set_and_a_policy(tmp_path, monkeypatch):
     minari = pytest.importorskip("minari", reason="minari is absent")
-    pytest.importorskip("h5py", reason="h5py, in which minari keeps data sets, is absent")
+    for package in ("h5py", "jax"):
+        pytest.importorskip(package, reason=f"{package}, with which minari records, is absent")
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
     planner, policy = load("planner_to_policy").main(recorded=3, evaluated=10, max_episode_steps=60)
     dataset = minari.load_dataset("cartpole/planner-v0")
