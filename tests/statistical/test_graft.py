@@ -118,7 +118,7 @@ def test_few_steps_left_are_not_discounted(left):
     for seed in range(20):
         result = FreshSearch(gsp.tabular_model(table), gsp.make_recipe("graft"), steps_left=left).plan(256, seed)
         assert result.action == ON
-        assert result.value == pytest.approx(1.0, abs=0.02)  # cautious
+        assert 0.9 < result.value <= 1.0  # cautious
 
 
 def coin_game():
