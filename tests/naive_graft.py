@@ -18,22 +18,27 @@ class Settings:
     """What the textbook needs to know beside the table."""
 
     discount: float
+    return_discount: float
     horizon: int
     weight: float = 0.3
     margin: float = 1.0
-    floor: float = 0.002
+    floor: float = 0.05
     accuracy: float = 0.001
     backups: int | None = 2
     kappa: float = 0.2
     passes: int = 8
+    caution: float = 0.0
     legal: dict = field(default_factory=dict)  # state -> actions, where not all are legal
 
 
 class Node:
-    """One state: its optimistic value, its plain one, and per action the outcomes, state -> [times, sum of rewards]."""
+    """One state: its optimistic value, its plain one, and per action the outcomes, state -> [times, sum of rewards].
+
+    The error is the squared standard error of the plain value.
+    """
 
     def __init__(self, order, actions, top):
-        self.order, self.upper, self.plain, self.visits = order, top, 0.0, 0
+        self.order, self.upper, self.plain, self.error, self.visits = order, top, 0.0, 0.0, 0
         self.opened = False
         self.q = [top] * actions
         self.outcomes = [{} for _ in range(actions)]
@@ -53,7 +58,8 @@ class Graft:
         self.actions = len(table[0])
         self.returns = []  # of simulations, from the root
         self.low, self.high = math.inf, -math.inf  # of returns-to-go
-        self.top, self.renewed_at, self.accuracy = 1e-200, 0, 0.0
+        self.top, self.renewed_at, self.returns_a_node, self.accuracy = 1e-200, 0, 0.0, 0.0
+        self.baseline = 0.0  # what rewards are read less
 
     def legal(self, state):
         return self.s.legal.get(state, range(self.actions))
@@ -63,13 +69,21 @@ class Graft:
             self.nodes[state] = Node(len(self.nodes), self.actions, self.top)
         return self.nodes[state]
 
+    def set_baseline(self, trail):
+        """The lower median of the rewards of a trail."""
+        self.baseline = sorted(reward for _, reward in trail)[(len(trail) - 1) // 2]
+
+    def end_value(self):
+        """What the end of the process is worth: instead of the baseline, 0 is paid at every step."""
+        return -self.baseline / (1.0 - self.s.discount) if self.baseline else 0.0
+
     def optimistic(self, node, action):
         """The mean over the outcomes seen and m imagined ones of the largest value."""
-        m = self.s.weight + self.s.floor * self.renewed_at
+        m = self.s.weight + self.s.floor * self.returns_a_node
         summed = m * self.top
         for after, (times, rewards) in node.outcomes[action].items():
-            behind = 0.0 if after == END else self.nodes[after].upper
-            summed += rewards + self.s.discount * times * behind
+            behind = self.end_value() if after == END else self.nodes[after].upper
+            summed += rewards - times * self.baseline + self.s.discount * times * behind
         return min(summed / (node.tried(action) + m), self.top)
 
     def renew_stale(self, state):
@@ -103,6 +117,8 @@ class Graft:
             after, reward, ended = table_step(self.table, state, action, self.model.uniform())
             after = END if ended else after
             trail.append((state, reward))
+            if not self.returns and len(trail) == 1:
+                self.set_baseline(trail)
             node.visits += 1
             node.stale.add(action)
             if after != END:
@@ -114,7 +130,7 @@ class Graft:
             entry[1] += reward
             state = after
         self.propagate(trail)
-        self.learn(trail)
+        self.learn(trail, state == END)
         return len(trail)
 
     def propagate(self, trail):
@@ -131,11 +147,13 @@ class Graft:
                     allowed -= 1
                     queue.append(before)
 
-    def learn(self, trail):
+    def learn(self, trail, ended):
         """Widen the range of returns; where that or the simulations of the episode say so, renew all states."""
-        value = 0.0
+        if not self.returns:
+            self.set_baseline(trail)
+        value = self.end_value() if ended else 0.0
         for state, reward in reversed(trail):
-            value = reward + self.s.discount * value
+            value = reward - self.baseline + self.s.discount * value
             self.low, self.high = min(self.low, value), max(self.high, value)
             if self.nodes[state].visits == 1:
                 self.nodes[state].plain = value
@@ -150,6 +168,7 @@ class Graft:
         self.top, self.accuracy = top, self.s.accuracy * (top - self.low)
         if grown:
             self.renewed_at = len(self.returns)
+            self.returns_a_node = len(self.returns) / len(self.nodes)
         for _ in range(60 if grown else 2):
             moved = False
             for state in sorted(self.nodes, key=lambda state: -self.nodes[state].order):
@@ -170,15 +189,16 @@ class Graft:
             order += level
         return order
 
-    def plain_values(self, node):
-        """(q, variances) of the targets of each action."""
+    def plain_values(self, node, discount, end, behind):
+        """(q, variances) of the targets of each action; `behind` holds the values of states, `end` is the end's."""
         q, variances = [0.0] * self.actions, [0.0] * self.actions
         for action, outcomes in enumerate(node.outcomes):
-            seen = [(n, r, 0.0 if a == END else self.nodes[a].plain) for a, (n, r) in outcomes.items()]
+            seen = [(n, r, end if a == END else behind[a]) for a, (n, r) in outcomes.items()]
             if seen:
                 tried = node.tried(action)
-                q[action] = total(r + self.s.discount * n * value for n, r, value in seen) / tried
-                away = [(n, r / n + self.s.discount * value - q[action]) for n, r, value in seen]
+                paid = total(r - n * self.baseline + discount * n * value for n, r, value in seen)
+                q[action] = paid / tried
+                away = [(n, r / n - self.baseline + discount * value - q[action]) for n, r, value in seen]
                 variances[action] = total(n * x * x for n, x in away) / tried
         return q, variances
 
@@ -200,28 +220,60 @@ class Graft:
                 best = max(best, value - self.s.kappa * math.sqrt(spread / count))
         return best
 
-    def sweep(self, root, steps):
-        """Bring the plain values of what the root reaches up to date; the root's action values."""
+    def errors(self, node, discount, counts, variances, prior):
+        """Squared standard errors of a state's actions: of the mean, and of the values behind the outcomes."""
+        squared = [0.0] * self.actions
+        for action, (n, variance) in enumerate(zip(counts, variances, strict=True)):
+            if n:
+                known = [(times, self.nodes[a].error) for a, (times, _) in node.outcomes[action].items() if a != END]
+                weighted = [(discount * times, error) for times, error in known]
+                behind = total(weight * weight * error for weight, error in weighted) / (n * n)
+                squared[action] = (prior + n * variance) / (n + 1.0) / n + behind
+        return squared
+
+    def renewed(self, state, discount, end, behind, prior):
+        """(value, values of actions, their squared errors) of a state from the values behind its outcomes."""
+        node = self.nodes[state]
+        q, variances = self.plain_values(node, discount, end, behind)
+        counts = [node.tried(action) for action in range(self.actions)]
+        squared = self.errors(node, discount, counts, variances, prior)
+        node.error = squared[max((a for a in range(self.actions) if counts[a]), key=lambda a: q[a])]
+        return self.cautious(q, counts, variances, prior), q, squared
+
+    def sweep(self, root, steps, left):
+        """Bring the plain values of what the root reaches up to date; its value, and those and errors of its actions.
+
+        Where the passes suffice for the steps left, they are those of backward induction with the return's discount.
+        """
         order, prior = self.reached(root), self.variance_of_returns()
-        for _ in range(max(self.s.passes, steps // (4 * len(order)))):
+        tried = [state for state in reversed(order) if self.nodes[state].visits]
+        passes = max(self.s.passes, steps // (4 * len(order)))
+        plain = {state: self.nodes[state].plain for state in order}
+        for _ in range(passes):
             moved = 0.0
-            for state in reversed(order):
-                node = self.nodes[state]
-                if not node.visits:
-                    continue
-                q, variances = self.plain_values(node)
-                counts = [node.tried(action) for action in range(self.actions)]
-                value = self.cautious(q, counts, variances, prior)
-                moved, node.plain = max(moved, abs(value - node.plain)), value
+            for state in tried:
+                value, q, squared = self.renewed(state, self.s.discount, self.end_value(), plain, prior)
+                moved, plain[state] = max(moved, abs(value - plain[state])), value
+                self.nodes[state].plain = value
             if moved <= self.accuracy * (1.0 - self.s.discount):
                 break
-        return q
+        value, end = plain[root], self.end_value()
+        if left is not None and left <= passes:
+            behind, end = dict.fromkeys(order, 0.0), 0.0
+            for _ in range(left):
+                here = dict.fromkeys(order, 0.0)
+                for state in tried:
+                    here[state], q, squared = self.renewed(state, self.s.return_discount, end, behind, prior)
+                behind, end = here, self.s.return_discount * end - self.baseline
+            value = behind[root]
+        return value - end, [each - end for each in q], squared
 
-    def plan(self, root, simulations):
-        """(action, the root's value, plain values of its actions, steps)."""
+    def plan(self, root, simulations, left=None):
+        """(action, the root's value, plain values of its actions, steps) with so many steps left."""
         self.node(root)
         steps = sum(self.simulate(root) for _ in range(simulations))
-        q, node = self.sweep(root, steps), self.nodes[root]
+        (value, q, squared), node = self.sweep(root, steps, left), self.nodes[root]
+        scores = ((a, q[a] - self.s.caution * math.sqrt(squared[a])) for a in self.legal(root) if node.outcomes[a])
+        action = pick(self.search, scores)
         q = [q[action] if node.outcomes[action] else -math.inf for action in range(self.actions)]
-        action = pick(self.search, ((a, q[a]) for a in self.legal(root) if node.outcomes[a]))
-        return action, node.plain, q, steps
+        return action, value, q, steps

@@ -38,7 +38,7 @@ CONTEXT_DTYPE = np.dtype(
         ("bottom", np.float64),  # smallest and largest value that a state can have; only where the recipe has optimism
         ("top", np.float64),
         ("node_order", np.int64),  # which node of this graph is asked about, from 1; only where the recipe has optimism
-        ("renewed_at", np.int64),  # `root_returns` when all bounds were last renewed; only where values are learned
+        ("root_returns_a_node", np.float64),  # when all bounds were last renewed; only where values are learned
     ]
 )
 

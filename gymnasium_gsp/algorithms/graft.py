@@ -9,12 +9,14 @@ actions are compared in paired scenarios instead, see `search.scenarios`.
 
 Departures from these sources:
     1. The largest value follows from the returns of this episode's simulations, so no reward bounds are needed.
+       Rewards are read less a baseline, the median one of the first simulation, see `search.observed_values`.
     2. The number of imagined outcomes grows with the simulations of the episode, which makes the search consistent; see
        `ImaginedOutcomes`.
     3. A simulation renews only the actions that it took and those that lead to a value that moved, and at most
        `backups` nodes beyond its trail for each of its steps.
     4. States hold no clock.  With H steps in an episode the discount is 1 - 1/H, so that a value looks about as far as
-       an episode does.
+       an episode does.  Where few steps are left, or the search was long, the decision is made by backward induction
+       over the steps left, without discount.
 """
 
 from typing import Any
@@ -30,10 +32,11 @@ def graft(
     *,
     weight: float = 0.3,
     margin: float = 1.0,
-    floor: float = 0.002,
+    floor: float = 0.05,
     accuracy: float = 0.001,
     backups: int | None = 2,
     kappa: float = 0.2,
+    caution: float = 0.5,
     **slots: Any,
 ) -> Recipe:
     """Search the graph of states with optimism, decide with caution.
@@ -41,11 +44,12 @@ def graft(
     Args:
         weight: imagined outcomes of each action at the start of an episode.
         margin: by how much of the range of returns seen the largest value lies above it.
-        floor: imagined outcomes that each simulation of the episode adds.
+        floor: imagined outcomes of each action more, where there is one more simulation of the episode for each state.
         accuracy: an optimistic value that moves by more than this, in units of the range of values, is told to the
             states that lead there.
         backups: states that may be renewed beyond the trail for each of its steps; None for as many as it takes.
-        kappa: how many standard errors the decision takes off.
+        kappa: how many standard errors a sweep takes off the best action of a state.
+        caution: how many standard errors the decision takes off an action of the root.
         **slots: other choices for slots of the recipe.
     """
     return Recipe(
@@ -56,5 +60,5 @@ def graft(
         propagation=Propagation(accuracy, backups),
         root_allocation=PairedScenarios(),
         retention="episode",
-        decision=Sweep(Cautious(kappa), passes=8),
+        decision=Sweep(Cautious(kappa), 8, caution),
     ).changed(**slots)

@@ -207,7 +207,7 @@ def read_graph(search: Search, result: SearchResult) -> SearchGraph:
 
     visits, value, tag = rows[:, 0], rows[:, 1].view(np.float64), rows[:, 2]
     if program.learned:  # plain values; the head of a row holds the optimistic one
-        value = cells(program.interval_at, 1)[:, 0].view(np.float64)
+        value = cells(program.interval_at, 1)[:, 0].view(np.float64) + program.baseline / (1.0 - search.discount)
     counts = cells(program.counts_at, actions)
     q = np.where(counts > 0, cells(program.q_at, actions).view(np.float64), np.nan)
     if program.edges_kept:

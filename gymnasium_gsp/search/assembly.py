@@ -203,6 +203,7 @@ def assemble(model: Model, recipe: Recipe, keep_outcomes: bool = False) -> Assem
         program["margin"] = recipe.optimism.margin or 0.0
     if isinstance(decision, Sweep):
         program["sweep"] = decision.passes
+        program["caution"] = decision.caution
         if decision.backup is not None or recipe.estimator == "running":
             parts.install("decision_backup", decision.backup or recipe.backup)
     parts.lay_out_rows(model, recipe)

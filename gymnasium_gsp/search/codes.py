@@ -12,6 +12,9 @@ BEST_VALUE, MOST_VISITS = range(2)
 # Where a decision with paired scenarios stands.
 EXPLORING, BY_GRAPH, BY_SCENARIOS = range(3)
 
+# Where a sweep reads the values behind outcomes: the search's own, plain ones, or those with one step less to go.
+STORED, PLAIN, ONE_STEP_LESS = range(3)
+
 # How the root has changed since the last decision.
 SAME_ROOT, MOVED_ON, RESTARTED = range(3)
 

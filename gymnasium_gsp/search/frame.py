@@ -43,6 +43,7 @@ PROGRAM = np.dtype(
         ("learning", np.int64),  # ON_THE_TRAIL or AT_THE_SWITCH
         ("sweep", np.int64),  # passes of the sweep that precedes the decision, 0 for none
         ("update_limit", np.int64),  # updates that passes over the nodes may make; a budget in seconds sets it
+        ("caution", np.float64),  # standard errors that the recommendation takes off; only where values are learned
         ("recommendation", np.int64),  # BEST_VALUE or MOST_VISITS
         ("edges_kept", np.int64),  # 1 if outcomes are stored
         ("variance_kept", np.int64),  # 1 if the variance of the targets is stored
@@ -60,6 +61,7 @@ PROGRAM = np.dtype(
         # How far this decision looks.
         ("horizon", np.int64),  # steps from the root that a simulation selects
         ("end", np.int64),  # steps from the root to the time limit
+        ("return_discount", np.float64),  # of the return; the search's own may follow from the horizon
         ("rollout_end", np.int64),  # steps from the root after which no playout goes on
         ("rollout_steps", np.int64),  # the longest playout
         ("root_elapsed", np.int64),  # steps from the start of the episode to the root
@@ -78,7 +80,6 @@ PROGRAM = np.dtype(
         ("evidence", np.float64),  # exploring steps without which they never decide
         ("novelty", np.float64),  # share of novel outcomes above which they decide
         ("known", np.float64),  # share of well-known steps below which they decide
-        ("playout_discount", np.float64),  # of a playout in a scenario
         ("simulation_budget", np.int64),  # of the whole decision
         ("step_budget", np.int64),
         ("chunk_begun", np.int64),  # simulations when this chunk began
@@ -88,6 +89,7 @@ PROGRAM = np.dtype(
         ("lower_is_mean", np.int64),  # 1 if the lower end is no bound but the mean sampled return
         ("learned", np.int64),  # 1 if the largest value follows from the returns seen; the lower end is then swept
         ("margin", np.float64),  # by how much of the range seen the largest value lies above it; only where learned
+        ("baseline", np.float64),  # what rewards are read less; 0 unless the largest value is learned
         ("backups", np.int64),  # of predecessors, for each step of a simulation
         ("relative_accuracy", np.float64),  # the accuracy below, in units of the range of values
         ("accuracy", np.float64),  # an interval that moves by more is passed on to the predecessors
@@ -125,6 +127,7 @@ ALLOCATION = np.dtype(
         ("known", np.float64),  # those of them until which every state had been visited once for each of its actions
         ("tried", np.float64),  # tries of actions that had been tried before
         ("novel", np.float64),  # those of them whose outcome had not been met before
+        ("renewed_at", np.int64),  # simulations of the episode when all bounds were last renewed
         # Where the decision stands.
         ("phase", np.int64),  # EXPLORING, BY_GRAPH or BY_SCENARIOS
         ("exploring", np.float64),  # share of the budget that explores before the phase is settled
@@ -144,6 +147,7 @@ ARM = np.dtype(
         ("action", np.int64),
         ("scenarios", np.int64),  # whole scenarios that it has met
         ("total", np.float64),  # returns in them
+        ("spread", np.float64),  # sum of their squared deviations from the mean
         ("pending", np.float64),  # return in the scenario at hand; NaN before
     ]
 )
@@ -161,6 +165,7 @@ STATS = np.dtype(
 INTERVAL = np.dtype(
     [
         ("lower", np.float64),  # lower bound on the value
+        ("error", np.float64),  # squared standard error of the plain value; only where the recommendation is cautious
         ("predecessors", np.int64),  # first edge of the list of nodes that have led here
         ("queued", np.int64),  # 0, or in the queue: -1 where it is the last, else 1 + the next node
         ("order", np.int64),  # which node of this graph it is, from 1; 0 for a root that is not set up

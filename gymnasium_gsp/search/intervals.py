@@ -51,6 +51,13 @@ def open_actions(frame, node):
 
 
 @njit
+def end_value(frame):
+    """Return what the end of the process is worth where rewards are read less a baseline: 0 a step, without end."""
+    baseline = frame.program.baseline
+    return -baseline / (1.0 - frame.context.discount) if baseline != 0.0 else 0.0
+
+
+@njit
 def action_bound(frame, node, action, side):
     """Return the upper (side 1) or lower (side -1) bound on an action's value, from the present bounds behind it."""
     program, context = frame.program, frame.context
@@ -60,7 +67,8 @@ def action_bound(frame, node, action, side):
     number, count, outcomes = node.heads[action], 0, frame.scratch
     while number != codes.NO_EDGE:
         edge, outcome = edge_at(frame, number), offset(outcomes, OUTCOME_CELLS * count)
-        outcome[0], outcome[1], outcome[2] = edge.count, edge.reward, 0.0
+        outcome[0], outcome[1] = edge.count, edge.reward - edge.count * program.baseline
+        outcome[2] = end_value(frame)
         if edge.child >= 0:
             outcome[2] = stats_of(frame, edge.child).value if side > 0.0 else interval_of(frame, edge.child).lower
         count += 1

@@ -10,13 +10,11 @@ from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.frame import edge_at, hop_at, interval_of, is_action, node_at, reward_of, stats_of
 from gymnasium_gsp.search.graph import add_if_room, append_edge, child_tag, find
 from gymnasium_gsp.search.intervals import action_bound, open_actions, set_up, stale_bit, within_bounds
+from gymnasium_gsp.search.observed_values import observe_values, renew_if_due, set_baseline
 from gymnasium_gsp.search.playout import copy_state, read_legal, take_step
-from gymnasium_gsp.search.propagate import link_predecessor, prepend_predecessor, propagate, renew_all, renew_stale
-from gymnasium_gsp.search.trial import observe_return
+from gymnasium_gsp.search.propagate import link_predecessor, prepend_predecessor, propagate, renew_stale
 
 FADING = 0.999  # of older counts in what exploring has met lately
-PASSES, MOST_PASSES = 2, 60  # over all bounds, where the largest value has changed or they are due
-SMALLEST_VALUE = 1e-200  # the largest value, where nothing but 0 was seen
 
 
 @njit
@@ -97,43 +95,6 @@ def count_outcome(frame, number, action, child, reward):
 
 
 @njit
-def observe_values(frame, length, value):
-    """Learn from the returns-to-go of a simulation which values there are; `value` is what lies behind its last step.
-
-    A node that was met for the first time begins with its return as plain value.
-    """
-    context, low, high = frame.context, frame.context.smallest_return, frame.context.largest_return
-    if context.root_returns == 0:
-        low, high = math.inf, -math.inf
-    for depth in range(length - 1, -1, -1):
-        hop = hop_at(frame, depth)
-        value = hop.reward + context.discount * value
-        low, high = min(low, value), max(high, value)
-        if stats_of(frame, hop.node).visits <= 1:
-            interval_of(frame, hop.node).lower = value
-    observe_return(context, value)
-    context.smallest_return, context.largest_return = low, high
-
-
-@njit
-def renew_if_due(frame):
-    """Renew every bound where the largest value has changed, or the episode's simulations have grown by a quarter."""
-    context, program = frame.context, frame.program
-    low, high = context.smallest_return, context.largest_return
-    top = high + program.margin * (high - low)
-    if high == low:
-        top = high + abs(high) if high != 0.0 else SMALLEST_VALUE
-    grown = 4 * (context.root_returns - context.renewed_at) > context.renewed_at
-    if top == context.top and not grown:
-        return
-    program.accuracy = program.relative_accuracy * (top - low)
-    context.top = top
-    if grown:
-        context.renewed_at = context.root_returns
-    renew_all(frame, MOST_PASSES if grown else PASSES)
-
-
-@njit
 def is_well_known(frame, child):
     """Return whether a state has been visited once for each of its actions; so is the end of the process."""
     if child < 0:
@@ -167,7 +128,10 @@ def simulate_optimistically(frame):
             status = take_step(frame, action, reward_of(hop))
             if status == FAILED:
                 return codes.STEP_FAILED
-            if program.learned == 0 and not within_bounds(frame.context, hop.reward):
+            if program.learned != 0:
+                if depth == 0 and frame.context.root_returns == 0:
+                    set_baseline(frame, 1)
+            elif not within_bounds(frame.context, hop.reward):
                 return codes.BAD_REWARD
         depth += 1
         child = codes.TERMINAL
@@ -182,6 +146,6 @@ def simulate_optimistically(frame):
         number = child
     propagate(frame, depth)
     if program.learned != 0:
-        observe_values(frame, depth, value)
+        observe_values(frame, depth, value, status == TERMINATED)
         renew_if_due(frame)
     return codes.DONE

@@ -39,14 +39,23 @@ class Sweep:
         passes: how often it may go over them, until values are as close as the accuracy of the propagation; more than
             once only with learned values, whose states hold no clock.  Where few nodes are reached it goes on until it
             has made a quarter as many updates as the search made steps.
+        caution: how many standard errors are taken off a root action's value before the best is recommended, also where
+            paired scenarios decide; only with learned values.
+        every: simulations after which the search's own backup is swept into the graph in the middle of a decision, too;
+            None for only at its end.  Only with present values, which a long search leaves behind the counts.
     """
 
     backup: Any = None
     passes: int = 1
+    caution: float = 0.0
+    every: int | None = None
 
     def __post_init__(self) -> None:
         make_plain(self)
         check_count("passes", self.passes)
+        check_number("caution", self.caution, smallest=0.0)
+        if self.every is not None:
+            check_count("every", self.every)
         if self.backup is not None:
             object.__setattr__(self, "backup", as_ingredient(self.backup, "backup", "backup of a sweep"))
 
@@ -185,6 +194,8 @@ class Recipe:
             raise RecipeError("propagation belongs to a recipe with optimism: give optimism=, or leave it out")
         if self.optimism is None or not self.optimism.learned:
             self._check_nothing_learned()
+        if isinstance(self.decision, Sweep) and self.decision.every is not None and self.estimator != "current":
+            raise RecipeError("every of a sweep brings present values up to date: give estimator='current' with it")
         if self.learning == "at_the_switch":
             self._check_switching()
         constants = getattr(self.selection, "constants", None)
@@ -203,6 +214,8 @@ class Recipe:
                 f"a sweep of {self.decision.passes} passes belongs to a recipe with optimism=ImaginedOutcomes(); "
                 "elsewhere it is one pass"
             )
+        if isinstance(self.decision, Sweep) and self.decision.caution > 0.0:
+            raise RecipeError("caution of a sweep belongs to a recipe with optimism=ImaginedOutcomes(): leave it out")
 
     def _check_switching(self) -> None:
         if self.target != "return" or self.estimator != "running":

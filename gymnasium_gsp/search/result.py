@@ -68,9 +68,13 @@ class SearchResult:
         by_value = self.recommendation == "best_value"
         scores = self.q_values if by_value else self.visit_counts
         score = f"{self.q_values[self.action]:.6g}" if by_value else f"{self.visit_counts[self.action]:,} visits"
-        tied = np.flatnonzero((scores == scores[self.action]) & (self.visit_counts > 0))
         if not self.visit_counts[self.action]:
             return "No action was tried; this one was drawn at random."
+        largest = int(np.where(self.visit_counts > 0, self.q_values, -np.inf).argmax())
+        if by_value and scores[largest] > scores[self.action]:
+            larger = f"{self.q_values[largest]:.6g} of {self.name(largest)}"
+            return f"{self.name(self.action)} was preferred with {score}: the {larger} rests on weaker evidence."
+        tied = np.flatnonzero((scores == scores[self.action]) & (self.visit_counts > 0))
         if len(tied) < 2:
             return f"{self.name(self.action)} has the {'highest value' if by_value else 'most visits'}: {score}."
         names = ", ".join(map(self.name, tied[:MOST_ROWS].tolist()))

@@ -18,8 +18,9 @@ from gymnasium_gsp.abi.signatures import FAILED, RUNNING, TERMINATED
 from gymnasium_gsp.abi.stream import below, next_word
 from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.frame import arm_at, hop_at, is_action, node_at, reward_of, stats_of
-from gymnasium_gsp.search.intervals import open_actions
-from gymnasium_gsp.search.optimistic import count_outcome, next_node, renew_if_due
+from gymnasium_gsp.search.intervals import end_value, open_actions
+from gymnasium_gsp.search.observed_values import observe_playout, renew_if_due
+from gymnasium_gsp.search.optimistic import count_outcome, next_node
 from gymnasium_gsp.search.playout import copy_state, read_legal, take_step, uniform_action
 from gymnasium_gsp.search.propagate import propagate
 
@@ -77,7 +78,7 @@ def begin_halving(frame):
         count += 1
     for place in range(count):
         arm = arm_at(frame, place)
-        arm.scenarios, arm.total, arm.pending = 0, 0.0, math.nan
+        arm.scenarios, arm.total, arm.spread, arm.pending = 0, 0.0, 0.0, math.nan
     allocation.legal = allocation.alive = count
     allocation.rounds = math.ceil(math.log2(count))
     allocation.next = allocation.scenario = 0
@@ -98,8 +99,10 @@ def end_scenario(frame):
     allocation = frame.allocation
     for place in range(allocation.alive):
         arm = arm_at(frame, place)
+        before = arm.pending - arm.total / max(arm.scenarios, 1)
         arm.scenarios += 1
         arm.total += arm.pending
+        arm.spread += before * (arm.pending - arm.total / arm.scenarios) if arm.scenarios > 1 else 0.0
         arm.pending = math.nan
     allocation.scenario += 1
     allocation.next = 0
@@ -111,17 +114,36 @@ def end_scenario(frame):
 
 
 @njit
+def pooled_variance(frame):
+    """Return the mean over the actions alive of the variance of their returns; 0 after a single scenario."""
+    variance, alive = 0.0, frame.allocation.alive
+    for place in range(alive):
+        variance += arm_at(frame, place).spread / max(arm_at(frame, place).scenarios - 1, 1)
+    return variance / alive
+
+
+@njit
+def cautious_mean(frame, arm, pooled):
+    """Return an action's mean less its standard errors, for which the pooled variance counts as one more deviation."""
+    if arm.scenarios == 0:
+        return arm.pending
+    error = math.sqrt((pooled + arm.spread) / arm.scenarios / arm.scenarios)
+    return arm.total / arm.scenarios - frame.program.caution * error
+
+
+@njit
 def sort_arms(frame):
-    """Sort the actions that are alive by their means, the largest first; equal ones keep their order."""
+    """Sort the actions that are alive by their cautious means, the largest first; equal ones keep their order."""
+    pooled = pooled_variance(frame)
     for place in range(1, frame.allocation.alive):
         moving, at = arm_at(frame, place), place
-        action, total = moving.action, moving.total
-        while at > 0 and arm_at(frame, at - 1).total < total:
+        action, total, spread, mean = moving.action, moving.total, moving.spread, cautious_mean(frame, moving, pooled)
+        while at > 0 and cautious_mean(frame, arm_at(frame, at - 1), pooled) < mean:
             above, here = arm_at(frame, at - 1), arm_at(frame, at)
-            here.action, here.total = above.action, above.total
+            here.action, here.total, here.spread = above.action, above.total, above.spread
             at -= 1
         here = arm_at(frame, at)
-        here.action, here.total = action, total
+        here.action, here.total, here.spread = action, total, spread
 
 
 @njit
@@ -159,8 +181,8 @@ def simulate_scenario(frame, place):
             return codes.STEP_FAILED
         drawn += frame.model_rng[0] - word
         total += factor * hop.reward
-        factor *= program.playout_discount
-        discounted += shrunk * hop.reward
+        factor *= program.return_discount
+        discounted += shrunk * (hop.reward - program.baseline)
         shrunk *= frame.context.discount
         depth += 1
         if number >= 0:
@@ -172,33 +194,24 @@ def simulate_scenario(frame, place):
     arm_at(frame, place).pending = total
     frame.allocation.next += 1
     propagate(frame, length)
-    observe_playout(frame.context, discounted)
+    observe_playout(frame.context, discounted + shrunk * (end_value(frame) if status == TERMINATED else 0.0))
     renew_if_due(frame)
     return codes.DONE
-
-
-@njit
-def observe_playout(context, value):
-    """Let the range of returns hold that of a playout from the root."""
-    if context.root_returns == 0:
-        context.smallest_return = context.largest_return = value
-    context.root_returns += 1
-    context.smallest_return = min(context.smallest_return, value)
-    context.largest_return = max(context.largest_return, value)
 
 
 @njit
 def decide_by_scenarios(frame, q):
     """Write the mean of each action to `q`, -infinity where it has none; returns the best that is still alive.
 
-    Actions that are alive have met the same scenarios; before the first is over, its returns count.
+    Actions that are alive have met the same scenarios; before the first is over, its returns count.  Standard errors
+    are taken off before they are compared.
     """
     allocation = frame.allocation
     if allocation.next == allocation.alive:
         end_scenario(frame)
     for action in range(frame.program.actions):
         q[action] = -math.inf
-    best, largest, ties = -1, -math.inf, 0
+    best, largest, ties, pooled = -1, -math.inf, 0, pooled_variance(frame)
     for place in range(allocation.legal):
         arm = arm_at(frame, place)
         mean = arm.total / arm.scenarios if arm.scenarios > 0 else arm.pending
@@ -207,6 +220,7 @@ def decide_by_scenarios(frame, q):
         q[arm.action] = mean
         if place >= allocation.alive:
             continue
+        mean = cautious_mean(frame, arm, pooled)
         if mean > largest:
             best, largest, ties = arm.action, mean, 1
         elif mean == largest:

@@ -36,11 +36,12 @@ from gymnasium_gsp.search.graph import find
 from gymnasium_gsp.search.ingredients.evaluation import SampledTree
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_HORIZON, planned_trajectories
 from gymnasium_gsp.search.loop import run_simulations
-from gymnasium_gsp.search.optimistic import SMALLEST_VALUE
+from gymnasium_gsp.search.observed_values import SMALLEST_VALUE
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.result import SearchResult
 from gymnasium_gsp.search.sampled_tree import LEVEL_CELLS
 from gymnasium_gsp.search.store import MEMORY, SMALLEST, SMALLEST_MEMORY, Store
+from gymnasium_gsp.search.sweep import bring_up_to_date
 
 CHUNK_SECONDS = 0.005  # how long a chunk should take
 STALE = 1000  # simulations without a new node after which a budget in nodes alone may end
@@ -120,6 +121,7 @@ class Search:
         self.tally.draws = -1
         self.store = Store(arrays, max_nodes, memory, first_rows)
         self._compiled = not self._assembly.needs_gil
+        self._sweep_every = getattr(self.recipe.decision, "every", None) or codes.NO_LIMIT
         self._run_simulations = compiled_entry(run_simulations, self._compiled)
         self._decide = compiled_entry(decide, self._compiled)
         self._interrupts = Interrupts()
@@ -150,7 +152,7 @@ class Search:
         context.range = 1.0
         if self.program.learned:
             context.top, context.bottom = SMALLEST_VALUE, -np.inf
-            self.program.accuracy = 0.0
+            self.program.accuracy = self.program.baseline = 0.0
         if values is not None:
             context.lowest_reward, context.highest_reward = values.low, values.high
             context.bottom, context.top = values.bottom, values.top
@@ -202,7 +204,8 @@ class Search:
         program.node_limit = codes.NO_LIMIT if budget.nodes is None else min(budget.nodes, codes.NO_LIMIT)
         updates = np.inf if budget.seconds is None else UPDATING_SHARE * budget.seconds / self._update_seconds
         program.update_limit = int(min(updates, codes.NO_LIMIT))
-        program.playout_discount = self.discount if steps_left is None else 1.0
+        timed = steps_left is not None and self.recipe.discount == "from_horizon"
+        program.return_discount = 1.0 if timed else self.discount
         self._prepare_allocation(budget)
         program.growth = codes.GROWING
         context.in_flight = 0
@@ -272,12 +275,12 @@ class Search:
         deadline = None if budget.seconds is None else begun + budget.seconds
         only_nodes = limit == codes.NO_LIMIT and deadline is None and budget.model_steps is None
         most_steps = int(program.step_limit)
-        grown_at, grown = 0, 0
+        grown_at, grown, next_sweep = 0, 0, self._sweep_every
         enter, dropped = True, False
         self.loop_seconds = 0.0
         while True:
             before, chunk_begun = int(tally.simulations), time.perf_counter()
-            program.simulation_limit = min(limit, before + self._next_chunk(deadline, chunk_begun))
+            program.simulation_limit = min(limit, before + self._next_chunk(deadline, chunk_begun), next_sweep)
             steps = int(tally.model_steps)
             program.step_limit = min(most_steps, steps + self._steps_until(deadline, chunk_begun))
             program.chunk_begun = before
@@ -303,6 +306,9 @@ class Search:
                 keys.retain(store.first_key_cells().tolist())
             done = int(tally.simulations)
             self._adapt_chunk(done - before, int(tally.model_steps) - steps, now - chunk_begun)
+            if done >= next_sweep and done < limit:
+                self._bring_up_to_date()
+                next_sweep += self._sweep_every
             if status == codes.OUT_OF_STEPS:
                 return "model_steps"
             if status == codes.OUT_OF_NODES:
@@ -319,6 +325,16 @@ class Search:
                 Progress(done, int(tally.model_steps), now - begun, int(tally.new_nodes))
             ):
                 return "callback"
+
+    def _bring_up_to_date(self) -> None:
+        """Sweep present values in the middle of a search."""
+        nodes, reals = int(self.tally.nodes), np.empty(2 * self.model.actions + int(self.tally.nodes))
+        order, position = np.empty(nodes, np.int64), np.zeros(nodes, np.int64)
+        with self._interrupts:
+            status = compiled_entry(bring_up_to_date, self._compiled)(self.store.arrays, order, position, reals)
+        self._interrupts.raise_interrupt()
+        if status != codes.DONE or self._interrupts.causes:
+            self._fail(status)
 
     def _make_root_room(self) -> None:
         """See to it that the root can be stored: by growth, by dropping the past, or by starting afresh."""
@@ -386,7 +402,7 @@ class Search:
         nodes = int(tally.nodes) if self.program.sweep else 0
         decision_begun = time.perf_counter()
         order, position = np.empty(nodes, np.int64), np.zeros(nodes, np.int64)
-        reals, counts = np.empty(1 + 2 * actions + nodes), np.empty(actions, np.int64)
+        reals, counts = np.empty(1 + 2 * (actions + nodes)), np.empty(actions, np.int64)
         with self._interrupts:
             status = self._decide(self.store.arrays, order, position, reals, counts)
         self._interrupts.raise_interrupt()

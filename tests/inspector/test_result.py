@@ -54,6 +54,7 @@ def test_values_that_differ_look_different():
         ([1.0, 1.0, 0.5], [5, 5, 5], {}, "0, 1 tie at 1; the tie was broken at random."),
         ([0.9, 0.5], [4, 9], {"recommendation": "most_visits"}, "1 has the most visits: 9 visits."),
         ([0.9, 0.5], [9, 9], {"recommendation": "most_visits"}, "0, 1 tie at 9 visits; of these, values decide first"),
+        ([0.9, 0.5], [2, 9], {}, "1 was preferred with 0.5: the 0.9 of 0 rests on weaker evidence."),
         ([-np.inf, -np.inf], [0, 0], {}, "No action was tried"),
         ([0.0, 0.0], [0, 0], {"stopped_by": "terminal"}, "The episode has ended"),
     ],

@@ -210,6 +210,26 @@ def test_sizes_chunks_and_reports_change_nothing(recipe):
     assert seen
 
 
+@pytest.mark.parametrize("decision", [Sweep(every=20), Sweep(Cautious(0.3), every=20)])
+@pytest.mark.parametrize("expansion", ["leaf", "path"])
+@pytest.mark.parametrize("key", ["path", "state_elapsed", "state"])
+def test_to_sweep_every_20_simulations_is_to_decide_as_often(key, expansion, decision):
+    """One decision of 100 simulations is the last of five of 20 at the same root, which keep their graph."""
+    recipe = Recipe(
+        key=key, expansion=expansion, estimator="current", discount=0.9, retention="episode", decision=decision
+    )
+    swept, split = (Search(tabular_model(TABLE), recipe, True) for _ in range(2))
+    for search in (swept, split):
+        search.seed(np.array([5, 6], np.uint64))
+    found = swept.plan(np.array([0]), Budget(100), 0, 9)
+    for part in range(5):
+        expected = split.plan(np.array([0]), Budget(20), 0, 9, same_root=part > 0)
+    assert swept.rng.tolist() == split.rng.tolist()
+    assert (found.action, found.value) == (expected.action, expected.value)
+    assert found.q_values.tolist() == expected.q_values.tolist()
+    assert found.visit_counts.tolist() == expected.visit_counts.tolist()
+
+
 @pytest.mark.parametrize("key", ["path", "state_elapsed", "state"])
 def test_tables_are_cleared_where_generations_end(key):
     recipe, model = Recipe(key=key, expansion="path"), tabular_model(TABLE)

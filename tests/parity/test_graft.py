@@ -37,9 +37,11 @@ def textbook(table, recipe, steps_left=None, legal=None, words=WORDS):
     discount = DEFAULT_DISCOUNT if steps_left is None else 1.0 - 1.0 / steps_left
     settings = Settings(
         discount=recipe.discount if isinstance(recipe.discount, float) else discount,
+        return_discount=recipe.discount if isinstance(recipe.discount, float) else 1.0,
         horizon=steps_left or DEFAULT_HORIZON,
         kappa=recipe.decision.backup.kappa,
         passes=recipe.decision.passes,
+        caution=recipe.decision.caution,
         legal=legal or {},
         **dataclasses.asdict(recipe.propagation),
         **dataclasses.asdict(recipe.optimism),
@@ -73,6 +75,7 @@ RECIPES = {
     "default": exploring(),
     "unlimited": exploring(backups=None, accuracy=1e-9),
     "constant": exploring(floor=0.0, weight=2.0, margin=0.0, backups=5, discount=0.7),
+    "hesitant": exploring(caution=1.0),
     "bold": exploring(floor=0.1, kappa=0.0, backups=1, accuracy=0.1),
 }
 REWARDS = [(0.0, 1.0), (-1.0, 1.0), (-2.0, -0.5), (0.5, 3.0)]
@@ -126,7 +129,7 @@ def play_both(table, recipe, timed, masked=False, decisions=4):
         left = LIMIT - elapsed if timed else None
         naive.s.horizon = left or DEFAULT_HORIZON
         result = search.plan(search.model.cells(state), gsp.Budget(simulations), elapsed, left)
-        action, value, q, steps = naive.plan(state, simulations)
+        action, value, q, steps = naive.plan(state, simulations, left)
         assert_same(search, naive)
         assert (result.action, result.value, result.model_steps) == (action, value, steps)
         assert result.q_values.tolist() == q

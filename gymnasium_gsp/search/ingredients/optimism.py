@@ -262,7 +262,7 @@ def imagined_bound(params, context, visits, outcomes, count, side):
 
     Outcomes that found no room in memory have the largest value, too.
     """
-    weight = params[_WEIGHT] + params[_FLOOR] * context.renewed_at
+    weight = params[_WEIGHT] + params[_FLOOR] * context.root_returns_a_node
     total, unstored = weight * context.top, float(visits)
     for i in range(count):
         times = outcomes[_OUTCOME * i + _TIMES]
@@ -280,22 +280,23 @@ class ImaginedOutcomes(Optimism):
 
         U(s,a) = (sum of rewards + discount * sum over s' of n(s,a,s') max_b U(s',b) + m Umax) / (n(s,a) + m),
         Umax = largest + margin * (largest - smallest return-to-go of a simulation of this episode),
-        m = weight + floor * T, for T simulations of this episode.
+        m = weight + floor * T / N, for T simulations of this episode and N states that they have met.
 
     With a constant m a bonus dies like 1 / n, and one unlucky draw can close an action for good.  As m grows with T,
     an action of which n stayed bounded would come to be worth Umax while the others, tried a constant share of T times,
-    stay below: every action of every state that can be reached is tried again and again, and means over outcomes, with
-    them the plain values that a sweep computes, converge to those of backward induction.
+    stay below: where states are finitely many, every action of every one that can be reached is tried again and again,
+    and means over outcomes, with them the plain values that a sweep computes, converge to those of backward induction.
+    A large graph takes more simulations to explore than a small one; so m grows with those that come to a state.
 
     Attributes:
         weight: imagined outcomes at the start of an episode.
         margin: by how much of the range of returns seen the largest value lies above it.
-        floor: imagined outcomes that each simulation of the episode adds, to all actions.
+        floor: imagined outcomes that each action gains where there is one more simulation for each state.
     """
 
     weight: float = 0.3
     margin: float = 1.0
-    floor: float = 0.002
+    floor: float = 0.05
 
     function = staticmethod(imagined_bound)
     lower_is_mean = True

@@ -1,0 +1,87 @@
+"""Which values there are, where no bounds on rewards are declared: a baseline, the range of returns, the largest value.
+
+Simulations teach all three, and each episode learns them anew.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from gymnasium_gsp.search.frame import hop_at, interval_of, stats_of
+from gymnasium_gsp.search.intervals import end_value
+from gymnasium_gsp.search.propagate import renew_all
+from gymnasium_gsp.search.trial import observe_return
+
+PASSES, MOST_PASSES = 2, 60  # over all bounds, where the largest value has changed or they are due
+SMALLEST_VALUE = 1e-200  # the largest value, where nothing but 0 was seen
+
+
+@njit
+def set_baseline(frame, length):
+    """Read rewards less the median one of the first `length` steps of the episode's first simulation.
+
+    Then no choice depends on a constant that is paid at every step: a simulation that is cut counts as if the median
+    reward were paid for ever, and the range of returns does not mix what is paid for many steps with that for few.
+    """
+    rewards = np.empty(length)
+    for depth in range(length):
+        rewards[depth] = hop_at(frame, depth).reward
+    frame.program.baseline = np.sort(rewards)[(length - 1) // 2]
+
+
+@njit
+def observe_values(frame, length, value, ended):
+    """Learn from the returns-to-go of a simulation which values there are.
+
+    A node that was met for the first time begins with its return as plain value.
+
+    Args:
+        frame: the search.
+        length: steps of the simulation.
+        value: what lies behind its last step, unless the process has ended there.
+        ended: whether it has.
+    """
+    context, low, high = frame.context, frame.context.smallest_return, frame.context.largest_return
+    if context.root_returns == 0:
+        set_baseline(frame, length)
+        low, high = math.inf, -math.inf
+    if ended:
+        value = end_value(frame)
+    for depth in range(length - 1, -1, -1):
+        hop = hop_at(frame, depth)
+        value = hop.reward - frame.program.baseline + context.discount * value
+        low, high = min(low, value), max(high, value)
+        if stats_of(frame, hop.node).visits <= 1:
+            interval_of(frame, hop.node).lower = value
+    observe_return(context, value)
+    context.smallest_return, context.largest_return = low, high
+
+
+@njit
+def observe_playout(context, value):
+    """Let the range of returns hold that of a playout from the root."""
+    if context.root_returns == 0:
+        context.smallest_return = context.largest_return = value
+    context.root_returns += 1
+    context.smallest_return = min(context.smallest_return, value)
+    context.largest_return = max(context.largest_return, value)
+
+
+@njit
+def renew_if_due(frame):
+    """Renew every bound where the largest value has changed, or the episode's simulations have grown by a quarter."""
+    context, program, seen = frame.context, frame.program, frame.allocation
+    low, high = context.smallest_return, context.largest_return
+    top = high + program.margin * (high - low)
+    if high == low:
+        top = high + abs(high) if high != 0.0 else SMALLEST_VALUE
+    grown = 4 * (context.root_returns - seen.renewed_at) > seen.renewed_at
+    if top == context.top and not grown:
+        return
+    program.accuracy = program.relative_accuracy * (top - low)
+    context.top = top
+    if grown:
+        seen.renewed_at = context.root_returns
+        context.root_returns_a_node = context.root_returns / frame.tally.nodes
+    renew_all(frame, MOST_PASSES if grown else PASSES)
