@@ -1,6 +1,7 @@
 """Films of episodes, from the pictures of an environment."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,15 @@ KINDS = (".gif", ".mp4")
 
 
 def check_film(path: Path) -> None:
-    """Refuse a name that says no kind of film.
+    """Refuse a name that says no kind of film, or one that cannot be made here.
 
     Raises:
-        RecipeError: says which kinds there are.
+        RecipeError: says which kinds there are, or what to install.
     """
     if path.suffix.lower() not in KINDS:
         raise RecipeError(f"a film is a .gif or, with moviepy, a .mp4, not {path.name!r}")
+    if path.suffix.lower() == ".mp4" and find_spec("moviepy") is None:
+        raise RecipeError("a .mp4 needs moviepy: pip install 'gymnasium-gsp[films]', or give the name of a .gif")
 
 
 def write_film(path: Path, frames: Sequence[Frame], frames_per_second: float) -> None:

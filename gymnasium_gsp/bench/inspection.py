@@ -45,6 +45,7 @@ class Moment:
         env, agent: the environment before the step, and its planner.
         step: steps taken.
         total: return so far.
+        seconds: that the searches took so far.
         ended: whether the episode has ended; the agent's result is then that of the last decision.
     """
 
@@ -52,6 +53,7 @@ class Moment:
     agent: Agent
     step: int
     total: float
+    seconds: float
     ended: bool = False
 
 
@@ -71,14 +73,15 @@ def moments(cell: Cell, on_progress: OnProgress | None = None) -> Iterator[Momen
         agent.on_progress = on_progress
         observation, info = env.reset(seed=env_seed)
         agent.reset(seed=agent_seed)
-        step, total, done = 0, 0.0, False
+        step, total, seconds, done = 0, 0.0, 0.0, False
         while not done:
             action = agent.act(observation, info)
-            yield Moment(env, agent, step, total)
+            seconds += agent.result.seconds
+            yield Moment(env, agent, step, total, seconds)
             observation, reward, terminated, truncated, info = env.step(action)
             total += float(reward)
             step, done = step + 1, terminated or truncated
-        yield Moment(env, agent, step, total, ended=True)
+        yield Moment(env, agent, step, total, seconds, ended=True)
 
 
 def decisions(

@@ -1,14 +1,14 @@
 """An episode watched: the planner live in the terminal, and films of it with the search beside the picture."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from rich.color import Color
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.style import Style
@@ -26,18 +26,20 @@ from gymnasium_gsp.search.budget import Budget, Progress
 MOST_ACTIONS = 14  # that are shown
 COLUMNS = 40  # of the terminal that a picture takes
 BAR = 24  # characters of the longest bar
+REFRESH = 0.25  # seconds between two drawings during a search, which waits for them
 PANEL = 0.9  # width of the panel beside a picture, in widths of the picture
 
 
 @dataclass
 class Screen:
-    """What is shown now; drawn again some times a second.
+    """What is shown now.
 
     Attributes:
         title: what is played.
-        optimum: the best expected return, if known.
         budget: of a decision.
+        optimum: the best expected return, if known.
         moment, graph, shown: of the last decision; `shown` is what the environment rendered.
+        sides: the environment beside the root's actions, laid out once a decision.
         spent: the present search so far.
     """
 
@@ -47,20 +49,23 @@ class Screen:
     moment: Moment | None = None
     graph: SearchGraph | None = None
     shown: Any = None
+    sides: RenderableType = ""
     spent: Progress = Progress(0, 0, 0.0, 0)  # noqa: RUF009 (frozen)
 
     def __rich__(self) -> RenderableType:
-        """Lay out the environment beside the root's actions, with budget and return below."""
-        if self.moment is None or self.graph is None:
-            return Text("planning the first action", style="dim")
-        sides = Table.grid(padding=(0, 3))
-        sides.add_row(_shown(self.shown), _actions(self.graph))
-        rows = Table.grid()
-        rows.add_row(Text(self.title, style="dim"))
-        rows.add_row(sides)
-        rows.add_row(Text(self.words(), style="bold"))
-        rows.add_row(self._budget_bar())
-        return rows
+        """The environment beside the root's actions, with budget and return below."""
+        if self.moment is None:
+            return Group(Text("planning the first action", style="dim"), self._budget_bar())
+        title, words = Text(self.title, style="dim"), Text(self.words(), style="bold")
+        return Group(title, self.sides, words, self._budget_bar())
+
+    def decided(self, moment: Moment) -> None:
+        """Show the decision of a moment."""
+        self.moment, self.graph, result = moment, moment.agent.graph(), moment.agent.result
+        self.shown = moment.env.render() if moment.env.render_mode else None
+        self.spent = Progress(result.simulations, result.model_steps, result.seconds, result.nodes)
+        self.sides = Table.grid(padding=(0, 3))
+        self.sides.add_row(_shown(self.shown), _actions(self.graph))
 
     def words(self) -> str:
         """One line: step, action and return so far, beside the optimum."""
@@ -118,7 +123,7 @@ def _shown(shown: Any) -> Text:
 
 def watch(
     cell: Cell, title: str, console: Console, pause: float, on_frame: Callable[[Frame], object] | None = None
-) -> float:
+) -> Moment:
     """Play an episode and show it: live on a terminal, else a line for each decision.
 
     Args:
@@ -129,37 +134,34 @@ def watch(
         on_frame: called with a picture for a film after each decision.
 
     Returns:
-        the return of the episode.
+        the end of the episode.
     """
     screen = Screen(title, cell.limits())
+    live = Live(screen, console=console, auto_refresh=False)  # a thread that draws would slow the search
+    drawn_at = time.perf_counter()
 
     def note(spent: Progress) -> None:
-        screen.spent = spent
+        nonlocal drawn_at
+        if console.is_terminal and time.perf_counter() > drawn_at + REFRESH:
+            screen.spent = spent
+            live.refresh()
+            drawn_at = time.perf_counter()
 
-    with _live(screen, console):
+    with live if console.is_terminal else nullcontext():
         for moment in moments(cell, note):
             if moment.step == 0:
                 drawn = getattr(moment.env.unwrapped, "draws_layout", False)
                 screen.optimum = episode_optimum(moment.env) if drawn else known_optimum(moment.env)
-            screen.shown = moment.env.render() if moment.env.render_mode else None
-            result = moment.agent.result
-            screen.moment, screen.graph = moment, moment.agent.graph()
-            screen.spent = Progress(result.simulations, result.model_steps, result.seconds, result.nodes)
-            if not console.is_terminal:
+            screen.decided(moment)
+            if console.is_terminal:
+                live.refresh()
+                drawn_at = time.perf_counter()
+            else:
                 console.print(screen.words(), highlight=False)
             if on_frame is not None:
                 on_frame(film_frame(screen))
             time.sleep(pause)
-    return moment.total
-
-
-@contextmanager
-def _live(screen: Screen, console: Console) -> Iterator[None]:
-    if not console.is_terminal:
-        yield
-        return
-    with Live(screen, console=console, refresh_per_second=8):
-        yield
+    return moment
 
 
 def film_frame(screen: Screen) -> Frame:

@@ -30,6 +30,7 @@ EnvironmentSettings = Annotated[
     list[str] | None,
     typer.Option("--env-set", metavar="KEY=VALUE", help="An argument of the environment, in JSON: --env-set slip=0."),
 ]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that exists.")]
 AlgorithmSettings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="An option of the algorithm: --set 'horizon=FixedHorizon(10)'."),

@@ -13,19 +13,18 @@ BudgetOption = Annotated[
     str, typer.Option(metavar="N", help="Simulations per decision, or limits: 'Budget(seconds=0.1)'.")
 ]
 SeedOption = Annotated[int, typer.Option(metavar="S", help="The same seed gives the same numbers.")]
-Force = Annotated[bool, typer.Option("--force", help="Write over a file that exists.")]
 
 
 def check_new(path: Path, force: bool) -> None:
     """Refuse to write over a file.
 
     Raises:
-        RecipeError: if it exists, or its folder does not.
+        RecipeError: if it exists, or no file can be written there.
     """
-    if path.exists() and not force:
-        raise RecipeError(f"{path} exists; give --force to write over it, or another name with -o")
-    if not path.parent.is_dir():
-        raise RecipeError(f"the folder {path.parent} does not exist; make it first")
+    from gymnasium_gsp.bench.files import check_place
+
+    if check_place(path).exists() and not force:
+        raise RecipeError(f"{path} exists; give --force to write over it, or another name")
 
 
 @app.command()
@@ -40,7 +39,7 @@ def inspect(
     seed: SeedOption = 0,
     options: front.AlgorithmSettings = None,
     env_options: front.EnvironmentSettings = None,
-    force: Force = False,
+    force: front.Force = False,
 ) -> None:
     """Write a decision, or a whole episode, as one page: picture, actions with their exact values, search graph.
 
@@ -49,6 +48,7 @@ def inspect(
     """
     from gymnasium_gsp.bench.cell import Cell
     from gymnasium_gsp.bench.console import progress_shown
+    from gymnasium_gsp.bench.files import replace_file
     from gymnasium_gsp.bench.inspection import decisions, with_pictures
     from gymnasium_gsp.inspector.page import page
 
@@ -63,7 +63,7 @@ def inspect(
     first, last, whole = (0, None, step or None) if episode else (step, step, step)
     with progress_shown(None if episode else step + 1, unit="decisions", delay=2.0) as show:
         recorded = list(decisions(cell, first, last, whole, show))
-    output.write_text(page(recorded, title), encoding="utf-8")
+    replace_file(output, page(recorded, title).encode())
     print(f"{len(recorded)} {'decision is' if len(recorded) == 1 else 'decisions are'} in {output}")
 
 
@@ -80,7 +80,7 @@ def watch(
     ] = None,
     options: front.AlgorithmSettings = None,
     env_options: front.EnvironmentSettings = None,
-    force: Force = False,
+    force: front.Force = False,
 ) -> None:
     """Play an episode in the terminal: the environment, the root's actions with value, interval and visits."""
     from rich.console import Console
@@ -106,7 +106,7 @@ def watch(
     console = Console()
     try:
         pause = 1.0 / fps if console.is_terminal else 0.0
-        total = play(shown, str(cell), console, pause, frames.append if video else None)
+        total = play(shown, str(cell), console, pause, frames.append if video else None).total
     except KeyboardInterrupt:
         leave("interrupted", front.INTERRUPTED)
     print(f"the return of the episode is {total:.6g}")

@@ -16,13 +16,14 @@ def report(
         list[Path] | None, typer.Option("--output", "-o", metavar="PATH", help="Can be given several times.")
     ] = None,
     modules: front.Modules = None,
+    force: front.Force = False,
 ) -> None:
     """Write the benchmark's tables and figures: who wins, by how much and how sure, beside the exact optimum.
 
     The name of an output says what it becomes.  report.html, the default: one page with everything.  x.md: a document
     with a figure beside it; one that is there keeps what stands outside its markers <!-- NAME --> and <!-- /NAME -->.
     x.csv: every cell at full precision.  x.svg, x.pdf, x.png: return against budget.  A folder: all
-    of them.
+    of them.  What an earlier report wrote is written over; any other file only with --force.
 
     Ends with exit code 1, all written, if a mean lies significantly above the optimum: such a planner sees the future.
     """
@@ -31,5 +32,5 @@ def report(
     from gymnasium_gsp.bench.store import read
 
     import_modules(modules or ())
-    if write_report(read(store), output or [Path("report.html")], print):
+    if write_report(read(store), output or [Path("report.html")], print, force):
         raise typer.Exit(front.FAILED)

@@ -34,7 +34,7 @@ def label_episodes(rows: pd.DataFrame) -> pd.DataFrame:
         The rows with further columns. `environment`, `planner` and `budget` are ordered categories of texts, in the
         order of the paper; `simulations` is the budget as a number, missing for other budgets; `finite` tells whether
         the return counts; `best` is the exact optimum of the layout or of the environment, missing where unknown;
-        `draws_layouts` tells which of the two.
+        `draws_layouts` tells which of the two; `best_of_all` is that of the environment, over all its layouts.
     """
     planners = set(zip(rows.algorithm, rows.preset, rows.options, strict=True))
     several_presets = len({preset for _, preset, _ in planners}) > 1
@@ -58,8 +58,8 @@ def label_episodes(rows: pd.DataFrame) -> pd.DataFrame:
     episodes["draws_layouts"] = layouts.notna().groupby(episodes.environment, observed=True).transform("any")
     keys = list(zip(rows.env, rows.env_options, strict=True))
     known = {key: _optimum_of(*key) for key in set(keys)}
-    of_environment = pd.Series([known[key] for key in keys], rows.index, dtype=float)
-    episodes["best"] = layouts.where(episodes.draws_layouts, of_environment)
+    episodes["best_of_all"] = pd.Series([known[key] for key in keys], rows.index, dtype=float)
+    episodes["best"] = layouts.where(episodes.draws_layouts, episodes.best_of_all)
     return episodes
 
 
@@ -161,7 +161,7 @@ def _measure_cell(group: pd.DataFrame, floor: float) -> dict[str, Any]:
         "verdict": verdict(z) if judged else "",
         "ms_per_decision": 1e3 * played.seconds.sum() / decisions if len(returns) else np.nan,
         "nodes_per_decision": played.nodes.sum() / decisions if len(returns) else np.nan,
-        **key[["simulations", "env", "env_options", "algorithm", "preset", "options", "draws_layouts"]],
+        **key[["simulations", "env", "env_options", "algorithm", "preset", "options", "draws_layouts", "best_of_all"]],
     }
 
 

@@ -1,7 +1,7 @@
-"""The commands that play what a store holds: what somebody types to get the same rows."""
+"""The commands that play what a store holds or lacks: what somebody types to get the same rows."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -10,14 +10,15 @@ from gymnasium_gsp.bench.report.cells import SHORT_NAMES
 
 _LISTS = {"env": "--envs", "algorithm": "--algorithms", "budget": "--budgets"}
 _SHARED = {"preset": "--preset", "seed": "--seed", "options": "--set", "env_options": "--env-set"}
-_FLAGS = _LISTS | {"episodes": "--episodes"} | _SHARED
+_BENCH = _LISTS | {"episodes": "--episodes"} | _SHARED
+_RUN = {"algorithm": "--algorithm", "budget": "--budget", "episodes": "--episodes"} | _SHARED
 
 
 def commands(episodes: pd.DataFrame) -> list[str]:
     """Commands of `gsp bench`, one for cells that differ in nothing but environment, algorithm and budget.
 
     Args:
-        episodes: the value of `cells.label_episodes`.
+        episodes: the value of `cells.label_episodes`, or rows with the columns of a cell and `index`.
     """
     cells = episodes.sort_values("budget", kind="stable")
     cells = cells.assign(
@@ -27,10 +28,19 @@ def commands(episodes: pd.DataFrame) -> list[str]:
     for name in ("budget", "env", "algorithm"):
         others = [other for other in cells.columns if other != name]
         cells = cells.groupby(others, sort=False)[name].agg(",".join).reset_index()
-    return [shlex.join(["gsp", "bench", *_flags(cell)]) for cell in cells.to_dict("records")]
+    return [shlex.join(["gsp", "bench", *_flags(cell, _BENCH)]) for cell in cells.to_dict("records")]
 
 
-def _flags(cell: dict[str, Any]) -> Iterator[str]:
-    for name, flag in _FLAGS.items():
+def run_command(cell: Mapping[str, Any]) -> str:
+    """The command of `gsp run` that plays the episodes of one cell, whatever a store holds.
+
+    Args:
+        cell: its fields, and `episodes`.
+    """
+    return shlex.join(["gsp", "run", SHORT_NAMES.get(cell["env"], cell["env"]), *_flags(cell, _RUN)])
+
+
+def _flags(cell: Mapping[str, Any], flags: Mapping[str, str]) -> Iterator[str]:
+    for name, flag in flags.items():
         if cell[name]:
             yield from (flag, str(cell[name]))

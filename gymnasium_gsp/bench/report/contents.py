@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -17,6 +17,7 @@ from gymnasium_gsp.bench.report.competition import competition_scores
 from gymnasium_gsp.bench.report.figures import Panel, panels_of
 from gymnasium_gsp.bench.report.headline import headline
 from gymnasium_gsp.bench.report.judgement import BETTER, NOT_REPRODUCED, REPRODUCED, TOO_FEW
+from gymnasium_gsp.bench.report.provenance import Notice
 from gymnasium_gsp.bench.report.tables import Table
 from gymnasium_gsp.bench.report.text import number
 from gymnasium_gsp.bench.texts import counted
@@ -35,12 +36,14 @@ class Section:
         title: its heading.
         words: paragraphs.
         tables: below them.
+        level: of the heading; a section of level 3 is part of the one of level 2 before it.
     """
 
     name: str
     title: str
     words: Sequence[str] = ()
     tables: Sequence[Table] = ()
+    level: int = 2
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class Report:
         headline: the winner, by how much and how sure.
         summary: what was measured, in a sentence.
         alarms: means above the optimum.
+        failures: cells with episodes that have no return.
         warnings: what makes the rows less than one experiment, such as mixed versions.
         gaps: what of the grid was not played.
         algorithms: by the planners' labels, in the order of the tables.
@@ -61,14 +65,20 @@ class Report:
 
     headline: str
     summary: str
-    alarms: Sequence[str]
-    warnings: Sequence[str]
-    gaps: Sequence[str]
+    alarms: Notice
+    failures: Notice
+    warnings: Notice
+    gaps: Notice
     algorithms: dict[str, str]
     panels: Sequence[Panel]
     sections: Sequence[Section]
     data: Mapping[str, pd.DataFrame]
     title: str = "Planning benchmark"
+
+    @property
+    def notices(self) -> list[Notice]:
+        """Those that have something to say, the gravest first."""
+        return [notice for notice in (self.alarms, self.failures, self.warnings, self.gaps) if notice.lines]
 
 
 def make_report(rows: pd.DataFrame) -> Report:
@@ -92,16 +102,17 @@ def make_report(rows: pd.DataFrame) -> Report:
     # The score of one environment would only show it a second time.
     scores_shown = scored if len(scored_environments(cells)[0]) > 1 else scored.iloc[:0]
     panels = panels_of(cells, scores_shown)
-    cost = [
-        tables.cost_table(cells, "Milliseconds per decision", "ms_per_decision", 3),
-        tables.cost_table(cells, "Nodes per decision", "nodes_per_decision", 1),
+    measures = [
+        tables.measure_table(cells, measure) for measure in tables.MEASURES if cells[measure.column].notna().any()
     ]
     sections = [
         *([_section("figure")] if panels else []),
+        *([_section("winners", [tables.winner_table(cells, pairs)])] if len(algorithms) > 1 else []),
         *_score_section(cells, scores_shown),
         *([_section("competition", [tables.competition_table(competed)])] if len(competed) else []),
-        _section("overhead", cost),
+        _section("overhead", measures),
         *([_section("paired", [tables.paired_table(pairs, winner or [*algorithms][-1])])] if len(pairs) else []),
+        _section("returns"),
         *(_environment_section(cells[cells.environment == name], name) for name in names_of(cells.environment)),
         *_paper_section(cells),
         _section("origin", _origin_tables(episodes)),
@@ -109,18 +120,24 @@ def make_report(rows: pd.DataFrame) -> Report:
     return Report(
         sentence,
         f"{_summary(len(rows), cells)} {left_out}".strip(),
-        [
-            f"Above the exact optimum: {cell.planner} in {cell.environment} at {cell.budget} has a mean return of "
-            f"{cell.mean_return:.4f}, and the optimum is {cell.optimum:.4f}. A planner that does this sees the future."
-            for cell in cells[cells.above_optimum].itertuples()
-        ],
+        _alarms(cells),
+        provenance.failures(episodes),
         provenance.warnings_on(episodes),
-        provenance.gaps(cells),
+        provenance.gaps(episodes, cells),
         algorithms,
         panels,
         sections,
         {"cells": cells, "scores": scored, "paired": pairs},
     )
+
+
+def _alarms(cells: pd.DataFrame) -> Notice:
+    lines = [
+        f"Above the exact optimum: {cell.planner} in {cell.environment} at {cell.budget} has a mean return of "
+        f"{cell.mean_return:.4f}, and the optimum is {cell.optimum:.4f}. A planner that does this sees the future."
+        for cell in cells[cells.above_optimum].itertuples()
+    ]
+    return Notice("alarm", "Alarm", lines)
 
 
 def _summary(episodes: int, cells: pd.DataFrame) -> str:
@@ -156,8 +173,7 @@ def _environment_section(cells: pd.DataFrame, environment: str) -> Section:
     others = other_planners().get(cells.env.iloc[0], []) if cells.env_options.iloc[0] == "" else []
     if others:
         shown.append(tables.other_table(others, environment, f"others-{name}"))
-    general = _section("returns", shown, [optimum_in_words(cells)])
-    return replace(general, name=name, title=environment)
+    return Section(name, environment, [optimum_in_words(cells)], shown, level=3)
 
 
 def optimum_in_words(cells: pd.DataFrame) -> str:
@@ -170,7 +186,11 @@ def optimum_in_words(cells: pd.DataFrame) -> str:
     if optima.empty:
         return "The optimum is not known."
     span = " to ".join(dict.fromkeys(number(end, 4) for end in (optima.min(), optima.max())))
-    return f"Exact optimum{' of the layouts played' if cells.draws_layouts.any() else ''}: {span}."
+    if not cells.draws_layouts.any():
+        return f"Exact optimum: {span}."
+    of_all = cells.best_of_all.iloc[0]
+    mean = "" if pd.isna(of_all) else f" Over all layouts that a reset can draw it is {number(of_all, 4)}."
+    return f"Exact optimum, mean over the layouts that a cell played: {span}.{mean}"
 
 
 def _paper_section(cells: pd.DataFrame) -> list[Section]:

@@ -18,6 +18,7 @@ from matplotlib.lines import Line2D
 
 from gymnasium_gsp.bench.report.cells import PAPER_ALGORITHMS, names_of
 from gymnasium_gsp.bench.report.judgement import FEWEST
+from gymnasium_gsp.bench.report.text import MADE_BY
 
 # Eight colours for white paper, each with a marker of its own; page.css has eight for dark screens.  A test holds that
 # they stand out from the paper, and that the four kinds of colour vision tell them apart.
@@ -28,10 +29,15 @@ INK, GRID = "#1f2328", "#d5d9de"
 NORMAL = 1.96  # 95 % of a normal distribution
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 LETTERS_PER_INCH = 12  # of the font in figures
+SPREAD = 0.24  # octaves of the budget over which the planners stand beside each other
 HEIGHTS = {1: 4.0, 2: 3.4, 3: 3.0}  # inches of a panel by the number of panels beside each other
 PUBLISHED: Any = {"label": "published", "marker": "_", "linestyle": "", "markersize": 9, "markeredgewidth": 1.6}
 OPTIMUM: Any = {"label": "exact optimum", "linestyle": (0, (5, 3)), "linewidth": 1.0}
-TIMELESS: Any = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}  # same numbers, same file
+METADATA: Any = {  # without a date: same numbers, same file
+    "svg": {"Date": None, "Creator": MADE_BY},
+    "pdf": {"CreationDate": None, "Creator": MADE_BY},
+    "png": {"Software": MADE_BY},
+}
 STYLE = Path(__file__).with_name("figures.mplstyle")
 
 
@@ -102,6 +108,11 @@ def look(place: int) -> dict[str, Any]:
     return {"color": COLOURS[number], "marker": MARKERS[number], "linestyle": DASHES[dashes], "markersize": 4.5}
 
 
+def _beside(planner: int, planners: int) -> float:
+    """The factor by which a planner's points stand beside their budget, so that no interval covers another."""
+    return float(2.0 ** (SPREAD * (planner / max(1, planners - 1) - 0.5 * (planners > 1))))
+
+
 def draw(
     panels: Sequence[Panel], algorithms: dict[str, str], kind: str, width: float, most: int = 3, ground: str = "white"
 ) -> bytes:
@@ -131,9 +142,9 @@ def draw(
         figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=0.1))
         for number, panel in enumerate(panels):
             _draw_panel(figure.add_subplot(down, across, number + 1), panel, places, list(publishers.values()))
-        figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
+        figure.legend(handles=handles, loc="outside upper left", ncols=columns, frameon=False)
         file = io.BytesIO()
-        figure.savefig(file, format=kind, dpi=150, facecolor=ground, metadata=TIMELESS.get(kind))
+        figure.savefig(file, format=kind, dpi=150, facecolor=ground, metadata=METADATA[kind])
     return file.getvalue()
 
 
@@ -147,15 +158,13 @@ def _draw_panel(axes: Axes, panel: Panel, places: Mapping[str, int], publishers:
         publishers: the planners that show the published figures, the first of each algorithm.
     """
     axes.patch.set_alpha(0.0)
-    for planner in names_of(panel.points.planner):
-        here, colour = panel.points[panel.points.planner == planner], look(places[planner])["color"]
-        budgets, mean, half = here.simulations.astype(int), here["mean"], here.half.fillna(0.0)
-        axes.plot(budgets, mean, linewidth=1.6, **look(places[planner]))
-        axes.fill_between(budgets, mean - half, mean + half, color=colour, alpha=0.14, linewidth=0)
-        if len(here) == 1:
-            axes.errorbar(budgets, mean, half, color=colour, capsize=3)
+    planners = names_of(panel.points.planner)
+    for place, planner in enumerate(planners):
+        here, looks = panel.points[panel.points.planner == planner], look(places[planner])
+        across = here.simulations.astype(int) * _beside(place, len(planners))
+        axes.errorbar(across, here["mean"], here.half.fillna(0.0), linewidth=1.5, elinewidth=1.1, **looks)
         if planner in publishers:
-            axes.plot(budgets, here.published, color=colour, **PUBLISHED)
+            axes.plot(across, here.published, color=looks["color"], **PUBLISHED)
     if panel.optimum == panel.optimum:
         axes.axhline(panel.optimum, color=INK, **OPTIMUM)
     budgets = sorted(set(panel.points.simulations.astype(int)))

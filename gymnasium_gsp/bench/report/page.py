@@ -1,5 +1,7 @@
 """The report as one HTML page that holds everything: style, figure and tables, no script, nothing from elsewhere."""
 
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import jinja2
@@ -7,7 +9,7 @@ from markupsafe import Markup, escape
 
 from gymnasium_gsp.bench.report.contents import Report
 from gymnasium_gsp.bench.report.figures import COLOURS, draw, inline_svg, places_of
-from gymnasium_gsp.bench.report.text import ABOVE, BREAK, DOWN, FAILED, NOT_PLAYED, UP
+from gymnasium_gsp.bench.report.text import ABOVE, BREAK, DOWN, FAILED, MADE_BY, NOT_PLAYED, UP
 
 FOLDER = Path(__file__).parent
 STYLE = FOLDER / "page.css"
@@ -24,8 +26,8 @@ def page(report: Report) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters["marked"] = _marked
-    templates.globals |= {"ABOVE": ABOVE, "FAILED": FAILED, "NOT_PLAYED": NOT_PLAYED}
+    templates.filters |= {"marked": _marked, "unbroken": _unbroken}
+    templates.globals |= {"ABOVE": ABOVE, "FAILED": FAILED, "NOT_PLAYED": NOT_PLAYED, "MADE_BY": MADE_BY}
     figures = {}
     for name, (width, most) in FIGURES.items() if report.panels else ():
         svg = draw(report.panels, report.algorithms, "svg", width, most, ground="none").decode()
@@ -34,9 +36,19 @@ def page(report: Report) -> str:
     return templates.get_template("page.html").render(report=report, policy=POLICY, figures=figures, colours=colours)
 
 
-def _marked(words: str) -> Markup:
-    """Text of a cell with its marks coloured, and named for those who cannot see them, and its lines."""
+def _unbroken(words: str, names: Iterable[str]) -> Markup:
+    """Text in which no line breaks within a name."""
+    known = "|".join(re.escape(str(escape(name))) for name in sorted(names, key=len, reverse=True) if " " not in name)
+    return Markup(re.sub(f"({known})", r'<span class="name">\1</span>', str(escape(words))) if known else escape(words))
+
+
+def _marked(words: str, colours: Mapping[str, int]) -> Markup:
+    """Text of a cell: its lines, marks with names for those who cannot see them, a planner with its colour."""
     first, broken, rest = str(escape(words)).partition(BREAK)
+    planner = words.partition(BREAK)[0].removesuffix(f" {ABOVE}").removesuffix(f" {UP}")
+    if planner in colours:
+        first = f'<span class="swatch s{colours[planner]}" aria-hidden="true"></span>{first}'
     for mark, name in ((UP, "better"), (DOWN, "worse")):
-        first = first.replace(mark, f'<span class="{name}" role="img" aria-label="{name}">{mark}</span>')
-    return Markup(f"{first}<br><small>{rest}</small>" if broken else first)
+        first = first.replace(f" {mark}", f'<span class="mark {name}" role="img" aria-label="{name}">{mark}</span>')
+    lines = f"{first}<br><small>{rest}</small>" if broken else first
+    return Markup(lines.replace(FAILED, f'<a href="#{FAILED}">{FAILED}</a>'))

@@ -4,8 +4,9 @@ import math
 
 MINUS, PLUS_MINUS, DASH = "\N{MINUS SIGN}", "\N{PLUS-MINUS SIGN}", "\N{EN DASH}"
 UP, DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"  # better, worse
+MADE_BY = "made by gsp report"  # in every page and drawing, so that a later report may take its place
 BREAK = "\n"  # in a cell: what follows has less weight, and a line of its own where there are lines
-ABOVE, FAILED, NOT_PLAYED = "above optimum!", "failed", DASH  # marks of cells
+ABOVE, FAILED, NOT_KNOWN, NOT_PLAYED = "above optimum!", "failed", "not known", DASH  # marks of cells
 
 
 def number(value: float, digits: int = 3, sign: str = "") -> str:

@@ -10,6 +10,7 @@ from gymnasium_gsp.bench.report.contents import Report, make_report
 from gymnasium_gsp.bench.report.document import csv_text, new_document, updated_document
 from gymnasium_gsp.bench.report.figures import draw
 from gymnasium_gsp.bench.report.page import page
+from gymnasium_gsp.bench.report.text import MADE_BY
 from gymnasium_gsp.errors import RecipeError
 
 KINDS = (".html", ".md", ".csv", ".svg", ".pdf", ".png")
@@ -20,6 +21,7 @@ def write_report(
     rows: pd.DataFrame,
     outputs: Sequence[Path],
     tell: Callable[[str], None] = lambda line: None,
+    force: bool = False,
 ) -> list[str]:
     """Write a report.
 
@@ -30,13 +32,14 @@ def write_report(
         rows: one episode each, with the columns of a store.
         outputs: files whose endings say what they become, or folders for all kinds.
         tell: called with each line that a user should read.
+        force: whether files that no report wrote are written over.
 
     Returns:
         The alarms: one sentence for each mean significantly above the exact optimum.
 
     Raises:
-        RecipeError: if there is nothing to report, a place cannot be written, or a document that is there has no place
-            for any part.
+        RecipeError: if there is nothing to report, a place cannot be written, no report wrote a file that is there, or
+            a document that is there has no place for any part.
     """
     for output in outputs:
         check_output(output)
@@ -51,16 +54,19 @@ def write_report(
             else:
                 files[file] = _content(report, file)
     for file, content in files.items():
+        if not force and file.exists() and not _is_ours(file, content):
+            raise RecipeError(f"{file} exists, and no report wrote it; give --force to write over it, or another -o")
+    for file, content in files.items():
         file.parent.mkdir(exist_ok=True)
         replace_file(file, content)
-    for line in (report.summary, report.headline, *report.alarms, *report.warnings):
+    for line in (report.summary, report.headline, *report.alarms.lines, *report.failures.lines, *report.warnings.lines):
         tell(line)
-    if report.gaps:
-        tell(f"Gaps in the grid: {len(report.gaps)}, named in the report.")
+    if report.gaps.lines:
+        tell(f"Gaps in the grid: {len(report.gaps.lines)}, named in the report with the commands that fill them.")
     if left_out:
         tell(f"No markers for, so not written: {', '.join(left_out)}.")
     tell(f"written: {', '.join(map(str, files))}")
-    return list(report.alarms)
+    return list(report.alarms.lines)
 
 
 def check_output(output: Path) -> None:
@@ -76,6 +82,14 @@ def check_output(output: Path) -> None:
             f"what to write to {output.name}? Its name must end in {', '.join(KINDS)}, or be that of a folder"
         )
     check_place(output / "report.html" if output.is_dir() else output)
+
+
+def _is_ours(file: Path, content: bytes) -> bool:
+    """Return whether a file may give way: a document with markers, what a report wrote, or an empty file."""
+    old, kind = file.read_bytes(), file.suffix.lower()
+    if kind == ".csv":
+        return not old or old.startswith(content.partition(b"\n")[0])
+    return not old or kind == ".md" or MADE_BY.encode() in old
 
 
 def _is_folder(output: Path) -> bool:

@@ -23,6 +23,15 @@ PROBE = """<!doctype html><iframe style="width: WIDTHpx; height: 900px; border: 
 const look = page => {
   const box = element => { const b = element.getBoundingClientRect(); return [b.left, b.right, b.width, b.height]; };
   const all = what => [...page.querySelectorAll(what)];
+  const top = element => element.getBoundingClientRect().top;
+  const end = cell => {  // of the number that a cell begins with
+    const range = page.createRange();
+    range.selectNodeContents(cell.firstChild);
+    return range.getBoundingClientRect().right;
+  };
+  const isNumber = cell => cell.matches("td.n") && cell.firstChild && cell.firstChild.nodeType === 3;
+  const column = (table, place) => [...table.tBodies[0].rows].map(row => row.cells[place]).filter(isNumber).map(end);
+  const columns = table => [...table.rows[0].cells].map((_, place) => column(table, place)).filter(c => c.length > 1);
   const style = page.defaultView.getComputedStyle(page.body);
   return {
     title: page.title,
@@ -36,6 +45,13 @@ const look = page => {
     frames: all(".scroll").map(box),
     width: page.documentElement.clientWidth,
     scroll: page.documentElement.scrollWidth,
+    headings: all("h2, h3").map(e => [e.textContent, ...box(e)]),
+    winners: all("#winners tbody td").map(e => e.innerText),
+    commands: all(".notice .commands li").filter(e => box(e)[3] > 0).map(e => e.textContent),
+    contents: box(page.querySelector("nav")), tops: all("#returns-FrozenLake, #returns-FourRooms").map(top),
+    places: [".headline", "#alarm", "#figure", "#winners"].flatMap(what => all(what).map(top)),
+    ends: all("table").flatMap(columns),
+    lettering: page.defaultView.getComputedStyle(all("figure svg text").find(e => box(e)[2] > 0)).fill,
     ink: style.color,
     paper: style.backgroundColor,
   };
@@ -59,6 +75,7 @@ def browse(address, folder, *arguments):
 def text():
     found = paper(12, envs=("FrozenLake", "FourRooms"), budgets=(16, 64, 256, 1024))
     found += rows(np.ones(200), algorithm="power-uct", preset="", budget=64)  # an alarm
+    found += rows([np.nan] * 3, algorithm="uct", preset="", budget=64)  # failures
     return page(make_report(frame(found)))
 
 
@@ -66,7 +83,7 @@ def text():
 def seen(text, tmp_path):
     """The page's own measurements at a width, in light or dark; the policy is lifted for the script that measures."""
 
-    def measure(width, *arguments):
+    def measure(width, *arguments, text=text):
         probe = tmp_path / "probe.html"
         content = escape(text.replace(POLICY, ""))
         probe.write_text(PROBE.replace("WIDTH", str(width)).replace("PAGE", content))
@@ -119,8 +136,33 @@ def test_figures_and_tables_fit_the_window(seen, width):
     assert found["lines"] >= 3 * 3 * 6
     assert len(found["texts"]) > 30
     assert min(high for *_, high in found["texts"]) >= 9  # pixels: text that can be read
+    assert len(found["places"]) == 4
+    assert found["places"] == sorted(found["places"])
+    assert [title for title, *_ in found["headings"]][1] == "Return against budget"
+    assert all(high > 0 for *_, high in found["headings"])
+    assert "gsp run FrozenLake --algorithm uct --budget 64 --episodes 3" in found["commands"]
     assert len(found["tables"]) == len(found["frames"])
     assert all(right <= width for _, right, *_ in found["frames"])
+
+
+def test_numbers_stand_under_each_other_whether_marked_or_not(seen):
+    ends = seen(1400)["ends"]
+    assert len(ends) > 20
+    assert max(max(column) - min(column) for column in ends) < 1.0
+
+
+def test_environments_stand_side_by_side_where_there_is_room(seen):
+    text = page(make_report(frame(paper(6, ("FrozenLake", "FourRooms"), ("uct", "ments"), (16, 64)))))
+    one, other = seen(1400, text=text)["tops"]
+    assert one == other
+    one, other = seen(800, text=text)["tops"]
+    assert other > one
+
+
+def test_who_wins_where_can_be_read(seen):
+    winners = seen(1400)["winners"]
+    assert len(winners) == 2 * 4
+    assert all(re.match(r"(tie|[a-z+-]+ \(\w+\).*)\n\d\.\d{3}", words) for words in winners)
 
 
 def test_tables_that_go_on_say_so(seen):
@@ -161,3 +203,5 @@ def test_dark_is_dark_and_light_is_light(seen):
     dark = seen(1280, "--blink-settings=preferredColorScheme=0")
     assert luminance(light["paper"]) > 200 > 100 > luminance(light["ink"])
     assert luminance(dark["paper"]) < 50 < 150 < luminance(dark["ink"])
+    assert luminance(light["lettering"]) < 100
+    assert luminance(dark["lettering"]) > 150

@@ -8,7 +8,7 @@ import pytest
 from invented_rows import frame, paper, row, rows
 
 from gymnasium_gsp.bench.report.cells import label_episodes, measure, names_of
-from gymnasium_gsp.bench.report.provenance import gaps, warnings_on
+from gymnasium_gsp.bench.report.provenance import failures, gaps, warnings_on
 from gymnasium_gsp.exact import shipped_optima
 
 
@@ -102,7 +102,25 @@ def test_episodes_without_a_finite_return_are_left_out_and_counted():
     found = [*rows([1.0, math.nan, math.inf, 3.0]), row(index=9, total_reward=None)]
     cell = only(found)
     assert (cell.mean_return, cell.episodes, cell.failed) == (2.0, 2, 3)
-    assert "3 episodes without a finite return" in warnings_on(label_episodes(frame(found)))[0]
+    notice = failures(label_episodes(frame(found)))
+    assert notice.lines == ["uct in FrozenLake at 64: 3 of 5 episodes without a finite return, left out of the mean."]
+    assert notice.commands == ["gsp run FrozenLake --algorithm uct --budget 64 --episodes 10 --preset paper"]
+
+
+def test_a_failed_cell_is_marked_with_the_command_that_plays_it():
+    cell = {
+        "preset": "",
+        "seed": 3,
+        "options": "c=0.5",
+        "env_options": '{"slip": 0.0}',
+        "budget": "Budget(seconds=0.1)",
+    }
+    (command,) = failures(label_episodes(frame(rows([math.nan, 1.0], **cell)))).commands
+    assert command == (
+        "gsp run FrozenLake --algorithm uct --budget 'Budget(seconds=0.1)' --episodes 2 --seed 3 --set c=0.5 "
+        """--env-set '{"slip": 0.0}'"""
+    )
+    assert failures(label_episodes(frame(rows([1.0])))).lines == []
 
 
 def test_a_cell_whose_episodes_all_failed_is_kept_without_numbers():
@@ -168,18 +186,40 @@ def test_gaps_are_named():
     found += rows(np.ones(2), algorithm="ments", budget=16) + rows(
         np.ones(4), env="GSP/FourRooms-v0", algorithm="uct", budget=16
     )
-    assert gaps(measured(found)) == [
+    notice = gaps(label_episodes(frame(found)), measured(found))
+    assert notice.lines == [
         "ments in FrozenLake at 16: 2 episodes only.",
         "ments in FrozenLake at 32: no episodes.",
         "uct in FourRooms at 32: no episodes.",
         "ments in FourRooms at 16, 32: no episodes.",
     ]
-    assert gaps(measured(paper(3))) == []
+    assert notice.commands == [
+        "gsp bench --envs FrozenLake,FourRooms --algorithms ments --budgets 16,32 --episodes 4 --preset paper",
+        "gsp bench --envs FourRooms --algorithms uct --budgets 32 --episodes 4 --preset paper",
+    ]
+    assert gaps(label_episodes(frame(paper(3))), measured(paper(3))).lines == []
+
+
+def test_gaps_of_several_seeds_are_played_with_each():
+    cells = [{"seed": seed, "algorithm": name} for seed in (1, 2) for name in ("uct", "brue")]
+    found = [row(index=index, **cell) for cell in cells for index in range(4)]
+    found += rows(np.ones(2), seed=2, algorithm="ments")
+    notice = gaps(label_episodes(frame(found)), measured(found))
+    assert notice.lines == ["ments in FrozenLake at 64: 2 episodes only."]
+    assert [command.partition("--episodes ")[2] for command in notice.commands] == [
+        "4 --preset paper --seed 1",
+        "4 --preset paper --seed 2",
+    ]
+
+
+def test_failed_episodes_are_no_gap():
+    found = rows([1.0, 1.0]) + rows([math.nan, math.nan], algorithm="ments")
+    assert gaps(label_episodes(frame(found)), measured(found)).lines == []
 
 
 def test_mixed_versions_machines_and_recipes_are_flagged():
     found = [*rows([1.0, 1.0]), row(index=5, versions='{"numpy": "1"}', machine='{"cpu": "another"}', recipe="Other()")]
-    words = " ".join(warnings_on(label_episodes(frame(found))))
+    words = " ".join(warnings_on(label_episodes(frame(found))).lines)
     for kind in ("Mixed versions", "Mixed machines", "Mixed recipes"):
         assert kind in words
-    assert warnings_on(label_episodes(frame(rows([1.0, 1.0])))) == []
+    assert warnings_on(label_episodes(frame(rows([1.0, 1.0])))).lines == []

@@ -11,7 +11,8 @@ from gymnasium_gsp import RecipeError
 from gymnasium_gsp.bench.report.contents import make_report
 from gymnasium_gsp.bench.report.figures import COLOURS, places_of
 from gymnasium_gsp.bench.report.page import STYLE, page
-from gymnasium_gsp.bench.report.text import DOWN, UP
+from gymnasium_gsp.bench.report.tables import MEASURES
+from gymnasium_gsp.bench.report.text import BREAK, DOWN, UP
 from gymnasium_gsp.bench.report.writing import check_output, write_report
 
 EVIL = "\"><script>alert(1)</script>$x$ & '"
@@ -151,6 +152,19 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
         check_output(tmp_path / "x.html")
 
 
+@pytest.mark.parametrize("name", ["x.html", "x.csv", "x.svg", "x.pdf", "x.png"])
+def test_only_what_a_report_wrote_is_written_over(small, tmp_path, name):
+    file = tmp_path / name
+    file.write_text("mine, and no report")
+    with pytest.raises(RecipeError, match=rf"{name} exists, and no report wrote it; give --force"):
+        write_report(small, [file])
+    assert file.read_text() == "mine, and no report"
+    write_report(small, [file], force=True)
+    written = file.read_bytes()
+    write_report(small, [file])
+    assert file.read_bytes() == written
+
+
 def test_a_full_disk_leaves_what_was_there(small, tmp_path, monkeypatch):
     page_file = tmp_path / "x.html"
     page_file.write_text("the report of yesterday")
@@ -160,7 +174,7 @@ def test_a_full_disk_leaves_what_was_there(small, tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(RecipeError, match=r"x\.html cannot be written: No space left on device"):
-        write_report(small, [page_file])
+        write_report(small, [page_file], force=True)
     assert page_file.read_text() == "the report of yesterday"
     assert [path.name for path in tmp_path.iterdir()] == ["x.html"]
 
@@ -183,8 +197,11 @@ def test_the_page_holds_everything_and_asks_for_nothing(small):
 def test_the_page_begins_with_the_winner_and_then_the_figure(small):
     report = make_report(small)
     body = page(report).partition("<body>")[2]
-    places = [body.index(report.headline), body.index("<figure")]
-    places += [body.index(f'<section id="{name}"') for name in ("score", "overhead", "paired", "verdicts")]
+    headline = re.search(r'<p class="headline">(.*?)</p>', body)
+    assert re.sub("<[^>]*>", "", headline[1]).replace("\N{NO-BREAK SPACE}", " ") == report.headline
+    places = [headline.start(), body.index("<figure")]
+    places += [body.index(f'<section id="{name}"') for name in ("winners", "score", "overhead", "paired", "returns")]
+    places += [body.index('<section id="verdicts"')]
     assert places == sorted(places)
     assert "<table" not in body[: places[2]]
 
@@ -199,7 +216,7 @@ def test_names_from_a_store_cannot_break_the_page(evil, tmp_path):
 def test_marks_have_names_for_those_who_cannot_see_them():
     found = rows([0.0, 1.0] * 20, algorithm="ments") + rows([0.0] * 40, algorithm="uct")
     text = page(make_report(frame(found)))
-    assert '<span class="better" role="img" aria-label="better">' in text
+    assert '<span class="mark better" role="img" aria-label="better">' in text
     assert "<br><small>" in text
 
 
@@ -212,6 +229,27 @@ def test_the_winner_is_set_beside_each_other_planner():
     paired = tables_of(make_report(found))["paired"]
     assert paired.title.startswith("uct minus")
     assert list(paired.frame.iloc[0])[:2] == ["FrozenLake", "ments"]
+
+
+def test_who_wins_where_names_the_best_planner_and_whether_its_lead_is_clear():
+    found = rows([0.0, 1.0] * 20, algorithm="ments") + rows([0.0] * 40) + rows([1.0] * 3, algorithm="gbop", budget=16)
+    found += rows([1.0] * 4, env="GSP/FourRooms-v0") + rows([0.5] * 4, env="GSP/FourRooms-v0", algorithm="ments")
+    found += rows([2.0] * 4, algorithm="brue")  # too few beside the others' forty
+    found += rows([0.0] * 4, budget=32) + rows([0.0] * 4, budget=32, algorithm="ments")
+    winners = tables_of(make_report(frame(found)))["winners"].frame.set_index("environment")
+    assert winners["64"]["FrozenLake"] == f"ments {UP}{BREAK}0.500 (+0.500)"
+    assert winners["64"]["FourRooms"] == f"uct{BREAK}1.000 (+0.500)"  # on four episodes, nothing is clear
+    assert winners["32"]["FrozenLake"] == f"tie{BREAK}0.000"
+    assert winners["16"]["FrozenLake"] == f"gbop{BREAK}1.000"
+    assert winners["16"]["FourRooms"] == "\N{EN DASH}"
+
+
+def test_a_measure_has_its_name_unit_and_direction_in_one_place():
+    shown = tables_of(make_report(frame(rows([0.0, 1.0]) + rows([np.nan], algorithm="ments"))))
+    times = shown["ms-per-decision"]
+    assert times.title == "Time per decision, in milliseconds; lower is better"
+    assert times.frame.to_numpy().tolist() == [["FrozenLake", "uct", "1.000"], ["FrozenLake", "ments", "failed"]]
+    assert {measure.column.replace("_", "-") for measure in MEASURES} <= set(shown)
 
 
 def test_without_known_optima_the_report_says_why_there_is_no_score():
@@ -242,10 +280,12 @@ def test_the_paper_is_judged_only_where_its_cells_were_played():
 def test_the_optimum_of_the_layouts_played_is_explained():
     found = [row(env="GSP/FourRooms-v0", index=i, total_reward=0.5, optimum=0.6056) for i in range(6)]
     sections = {section.name: section for section in make_report(frame(found)).sections}
-    assert sections["returns-FourRooms"].words[0] == "Exact optimum of the layouts played: 0.6056."
+    of_all = "Over all layouts that a reset can draw it is 0.5919."
+    mean = "Exact optimum, mean over the layouts that a cell played:"
+    assert sections["returns-FourRooms"].words[0] == f"{mean} 0.6056. {of_all}"
     more = [row(env="GSP/FourRooms-v0", index=i, total_reward=0.5, optimum=0.5, algorithm="ments") for i in range(6)]
     sections = {section.name: section for section in make_report(frame(found + more)).sections}
-    assert sections["returns-FourRooms"].words[0] == "Exact optimum of the layouts played: 0.5000 to 0.6056."
+    assert sections["returns-FourRooms"].words[0] == f"{mean} 0.5000 to 0.6056. {of_all}"
 
 
 def test_failed_and_missing_cells_are_marked():
@@ -258,9 +298,13 @@ def test_failed_and_missing_cells_are_marked():
     assert ours["16"]["ments"] == "\N{EN DASH}"
     assert ours["64"]["brue"].endswith("(1 failed)")
     text = page(report)
-    assert re.search(r'<td class="n failed">failed</td>', text)
+    assert re.search(r'<td class="n failed"><a href="#failed">failed</a></td>', text)
     assert re.search(r'<td class="n gap">\N{EN DASH}</td>', text)
-    assert "Left out of the means: 7 episodes without a finite return." in report.warnings
+    assert "ments in FrozenLake at 64: 6 of 6 episodes without a finite return, left out of the mean." in (
+        report.failures.lines
+    )
+    assert "gsp run FrozenLake --algorithm ments --budget 64 --episodes 6" in text
+    assert "gsp bench --envs FrozenLake --algorithms ments --budgets 16 --episodes 6" in text  # fills the gaps
 
 
 def test_one_episode_is_enough(tmp_path):
