@@ -22,7 +22,8 @@ const span = values => {
   const known = values.filter(value => value !== null);
   return [known.reduce((a, b) => Math.min(a, b), Infinity), known.reduce((a, b) => Math.max(a, b), -Infinity)];
 };
-let now, view = "picture", renderer = null, focus = null, near = false;
+const LARGE = 2000, SLOW = 40, REST = 200;  // nodes; milliseconds of a frame; milliseconds until a graph rests
+let now, view = "picture", renderer = null, focus = null, near = false, cost = 0, rests = 0;
 
 function showActions(step) {
   const [low, high] = span(step.actions.flatMap(a => [a.q, a.low, a.high, a.exact]));
@@ -117,20 +118,26 @@ function showGraph(step) {
   focus = null;
   by("node").textContent = "Size: visits; colour: value, dark is low; ring: several parents; orange: principal variation. Point at a node.";
   const graph = graphOf(step);
-  if (renderer) { renderer.setGraph(graph); renderer.getCamera().setState({x: 0.5, y: 0.5, ratio: 1, angle: 0}); return; }
+  if (renderer) {
+    renderer.setGraph(graph);
+    renderer.getCamera().setState({x: 0.5, y: 0.5, ratio: 1, angle: 0});
+    rests = 0;
+    return;
+  }
   const program = Sigma.rendering.createNodeBorderProgram({borders: [
     {size: {attribute: "ring", defaultValue: 0}, color: {value: RING}}, {size: {fill: true}, color: {attribute: "color"}}]});
   try {
     renderer = new Sigma(graph, by("graph"), {
       defaultNodeType: "border", nodeProgramClasses: {border: program}, renderEdgeLabels: false, zIndex: true,
       labelColor: {color: INK}, edgeLabelColor: {color: INK}, labelSize: 12, edgeLabelSize: 11, labelDensity: 0.4,
-      labelRenderedSizeThreshold: 7, minEdgeThickness: 0.7, hideEdgesOnMove: graph.size > 30000, minCameraRatio: 0.005, maxCameraRatio: 3,
+      labelRenderedSizeThreshold: 7, minEdgeThickness: 0.7, enableCameraRotation: false, minCameraRatio: 0.005, maxCameraRatio: 3,
       defaultDrawNodeHover: () => {}, nodeReducer: reduceNode, edgeReducer: reduceEdge,
     });
   } catch (error) {
     by("graph").textContent = `This browser cannot draw the graph: it needs WebGL (${error.message}).`;
     return;
   }
+  moveSmoothly();
   renderer.on("enterNode", ({node}) => look(node));
   renderer.on("leaveNode", () => look(null));
   renderer.getCamera().on("updated", ({ratio}) => {
@@ -140,13 +147,52 @@ function showGraph(step) {
   });
 }
 
+// Without a graphics card a large graph takes long to draw.  While it is moved, its last picture is moved instead, and
+// it is drawn anew once it rests.
+function moveSmoothly() {
+  const camera = renderer.getCamera(), draw = renderer.render.bind(renderer), pixel = new Uint8Array(4);
+  const layers = Object.entries(renderer.getCanvases()).filter(([name]) => name !== "mouse").map(([, layer]) => layer);
+  const place = transform => layers.forEach(layer => { layer.style.transform = transform; });
+  const finish = begun => {
+    if (renderer.getGraph().order > LARGE) {  // waits for the pixels
+      for (const gl of Object.values(renderer.webGLContexts)) gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
+    }
+    cost = performance.now() - begun;
+  };
+  let drawn = camera.getState(), timer;
+  renderer.render = () => {
+    const state = camera.getState();
+    if (cost > SLOW && performance.now() < rests) {
+      renderer.renderFrame = null;
+      const scale = drawn.ratio / state.ratio;
+      const [from, to] = [drawn, state].map(cameraState => renderer.framedGraphToViewport({x: 0, y: 0}, {cameraState}));
+      place(`translate(${to.x - scale * from.x}px, ${to.y - scale * from.y}px) scale(${scale})`);
+      return renderer;
+    }
+    const begun = performance.now(), plain = !renderer.needToProcess;
+    draw();
+    if (plain) finish(begun);
+    drawn = state;
+    place("");
+    return renderer;
+  };
+  camera.on("updated", () => {
+    const wait = REST + Math.min(cost, 1000) / 2;
+    rests = performance.now() + wait;
+    clearTimeout(timer);
+    timer = setTimeout(() => renderer.scheduleRender(), wait + 1);
+  });
+  finish(performance.now());
+}
+
 function labelEdges() { renderer.setSetting("renderEdgeLabels", near || focus !== null); }
 
 function look(node) {
   const graph = renderer.getGraph();
+  if (node !== null) by("node").textContent = describe(graph, node);
+  if (cost > SLOW) return;  // a frame for each node that is pointed at would be too many
   focus = node === null ? null : {node, around: new Set(graph.neighbors(node))};
   labelEdges();
-  if (node !== null) by("node").textContent = describe(graph, node);
 }
 
 function describe(graph, node) {

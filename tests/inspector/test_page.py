@@ -42,6 +42,20 @@ const look = page => {
   seen.rings = page.defaultView.eval("renderer.getGraph().filterNodes((n, a) => a.ring > 0).length");
   seen.line = page.defaultView.eval("renderer.getGraph().filterEdges((e, a) => a.color === LINE).length");
   seen.rest = page.defaultView.eval("renderer.getGraph().filterNodes((n, a) => a.kind).length");
+  seen.moved = page.defaultView.eval(`(() => {
+    const camera = renderer.getCamera(), point = renderer.getGraph().getNodeAttributes("5");
+    const layer = document.querySelector("#graph canvas");
+    const spot = () => renderer.graphToViewport(point, {cameraState: camera.getState()}), before = spot();
+    const shift = () => new DOMMatrix(getComputedStyle(layer).transform);
+    renderer.render();
+    cost = 1000;
+    camera.setState({x: 0.6, y: 0.55, ratio: 0.5});
+    renderer.render();
+    const told = {resting: before, moving: spot(), shifted: shift().transformPoint(before)};
+    rests = 0;
+    renderer.render();
+    return {...told, after: shift().isIdentity};
+  })()`);
   return seen;
 };
 onload = () => setTimeout(() => { document.body.dataset.seen = JSON.stringify(look(frames[0].document)); }, 50);
@@ -128,6 +142,15 @@ def test_the_graph_shows_sharing_the_principal_variation_and_what_is_folded(seen
     assert seen["line"] >= 3
     assert seen["rest"] > 10
     assert re.match(r"\(\d, \d\), depth \d+: [\d,]+ visits, value [\d.]+, \d+ parents; reached from \(", seen["node"])
+
+
+@in_a_browser
+def test_a_graph_that_is_slow_to_draw_is_moved_as_a_picture_until_it_rests(seen):
+    moved = seen["moved"]
+    assert abs(moved["resting"]["x"] - moved["moving"]["x"]) > 10
+    for side in "xy":
+        assert moved["shifted"][side] == pytest.approx(moved["moving"][side], abs=0.5)
+    assert moved["after"], "drawn anew"
 
 
 @in_a_browser
