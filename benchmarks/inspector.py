@@ -1,56 +1,77 @@
-"""The inspector's pages in headless Chromium: how large, how soon open, and how long a frame takes while panning.
+"""The inspector's pages in headless Chromium: how large, how soon open, and how smoothly they are panned and zoomed.
 
     python -m benchmarks.inspector
 
-A frame is panned and zoomed.  Its script is what the page costs anywhere; drawn, it also waits for the pixels, which
-without a graphics card are computed in software.
+The graph is moved from frame to frame for some seconds; the frames that the browser shows are counted.  Without a
+graphics card a graph is drawn in software; what that takes is given beside them.
 """
 
-import re
+import json
 import shutil
+import statistics
 import subprocess
 import tempfile
-from pathlib import Path
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from gymnasium_gsp.bench.cell import Cell
 from gymnasium_gsp.bench.inspection import decisions, with_pictures
-from gymnasium_gsp.inspector.page import page
+from gymnasium_gsp.inspector.page import POLICY, page
 
-FRAMES = 20
-PROBE = """<script>
-document.body.dataset.opened = performance.now().toFixed(0);
-const camera = renderer.getCamera(), script = [], drawn = [], pixel = new Uint8Array(4);
-const median = times => times.sort((a, b) => a - b)[Math.floor(times.length / 2)].toFixed(1);
-for (let i = 0; i < FRAMES; i++) {
-  const begun = performance.now();
-  camera.setState({x: 0.5 + 0.2 * Math.sin(i / 9), ratio: 0.55 + 0.45 * Math.cos(i / 9)});
-  renderer.render();
-  script.push(performance.now() - begun);
-  for (const gl of Object.values(renderer.webGLContexts)) gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
-  drawn.push(performance.now() - begun);
-}
-document.body.dataset.script = median(script);
-document.body.dataset.drawn = median(drawn);
-</script></body>"""
+FRAMES = 100
+PROBE = """<script>{
+  const opened = performance.now(), times = [];
+  let before = 0;
+  const move = time => {
+    if (before) times.push(time - before);
+    before = time;
+    const i = times.length;
+    renderer.getCamera().setState({x: 0.5 + 0.2 * Math.sin(i / 9), ratio: 0.55 + 0.45 * Math.cos(i / 9)});
+    if (i < FRAMES) requestAnimationFrame(move);
+    else fetch("/", {method: "POST", body: JSON.stringify({opened, drawn: cost, times})});
+  };
+  requestAnimationFrame(move);
+}</script></body>"""
 CELLS = {
     "100 decisions of FrozenLake, 256 simulations each": (Cell(env="FrozenLake", env_options={"horizon": 100}), 0, 99),
-    "one decision of SysAdminRing, 20,000 nodes": (Cell(env="SysAdminRing", budget=600), 0, 0),
-}
+    "one decision of SysAdminRing, 20,000 nodes": (
+        Cell(env="SysAdminRing", algorithm="gs-power-uct", budget=600), 0, 0
+    ),
+}  # fmt: skip
 
 
-def measured(text: str) -> list[float]:
-    """Milliseconds until a page is open, and medians of a frame: its script, and drawn."""
+def measured(text: str) -> dict[str, float]:
+    """Milliseconds until a page is open, of a drawing of its graph, and between the frames that were shown."""
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "page.html"
-        file.write_text(text.replace("</body>", PROBE.replace("FRAMES", str(FRAMES))))
+    shown = text.replace(POLICY, "").replace("</body>", PROBE.replace("FRAMES", str(FRAMES))).encode()
+    answers: list[dict[str, float]] = []
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(shown)
+
+        def do_POST(self) -> None:
+            answers.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *words: object) -> None:
+            pass
+
+    with tempfile.TemporaryDirectory() as folder, ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
         command = [
             browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader",
-            "--disable-dev-shm-usage", f"--user-data-dir={folder}/profile", "--window-size=1400,900", "--dump-dom",
-            file.as_uri(),
+            "--disable-dev-shm-usage", f"--user-data-dir={folder}/profile", "--window-size=1400,900",
+            f"http://127.0.0.1:{server.server_port}/",
         ]  # fmt: skip
-        dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
-    return [float(re.findall(rf'data-{name}="([\d.]+)"', dom)[0]) for name in ("opened", "script", "drawn")]
+        server.timeout = 1.0
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+            while not answers:
+                server.handle_request()
+            process.terminate()
+    return answers[0]
 
 
 def main() -> None:
@@ -58,9 +79,12 @@ def main() -> None:
     for name, (cell, first, last) in CELLS.items():
         whole = 0 if first == last else None
         text = page(list(decisions(with_pictures(cell), first, last, whole)), name)
-        opened, script, drawn = measured(text)
-        size = f"{len(text) / 1e6:.1f} MB, open after {opened:.0f} ms"
-        print(f"{name}: {size}; a frame takes {script:.1f} ms of script, {drawn:.0f} ms drawn")
+        seen = measured(text)
+        print(
+            f"{name}: {len(text) / 1e6:.1f} MB, open after {seen['opened']:.0f} ms; moved, "
+            f"{1e3 / statistics.fmean(seen['times']):.0f} frames a second, the slowest after {max(seen['times']):.0f} "
+            f"ms; a drawing takes {seen['drawn']:.0f} ms"
+        )
 
 
 if __name__ == "__main__":
