@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import tempfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 from gymnasium_gsp.bench.cell import Cell
 from gymnasium_gsp.bench.inspection import decisions, with_pictures
@@ -39,11 +40,11 @@ CELLS = {
 }  # fmt: skip
 
 
-def measured(text: str) -> dict[str, float]:
+def measured(text: str) -> dict[str, Any]:
     """Milliseconds until a page is open, of a drawing of its graph, and between the frames that were shown."""
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     shown = text.replace(POLICY, "").replace("</body>", PROBE.replace("FRAMES", str(FRAMES))).encode()
-    answers: list[dict[str, float]] = []
+    answers: list[dict[str, Any]] = []
 
     class Page(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
