@@ -22,15 +22,16 @@ from gymnasium_gsp.bench.store import read
 _UNIFORM = "uct", "1"  # a single simulation tries one action, each equally likely
 
 
-def scored(episodes: pd.DataFrame) -> pd.DataFrame:
+def scored(rows: pd.DataFrame) -> pd.DataFrame:
     """One row for each environment, planner and budget: what was played there, and its score.
 
     Args:
-        episodes: the value of `report.cells.label_episodes`.
+        rows: of a store.
 
     Returns:
         `env, planner, budget, mean, error, score, score_error, simulations`; a score that cannot be had is missing.
     """
+    episodes = label_episodes(rows).assign(spent=rows.simulations)
     loss = episodes.regret.fillna(episodes.best - episodes.total_reward)
     groups = episodes.assign(loss=loss).groupby(["env", "planner", "budget"], observed=True)
     cells = groups.agg(
@@ -38,7 +39,7 @@ def scored(episodes: pd.DataFrame) -> pd.DataFrame:
         error=("total_reward", "sem"),
         loss=("loss", "mean"),
         loss_error=("loss", "sem"),
-        simulations=("simulations", "mean"),
+        simulations=("spent", "mean"),
     ).reset_index()
     uniform = cells[(cells.planner == _UNIFORM[0]) & (cells.budget == _UNIFORM[1])].set_index("env").loss
     scale = cells.env.map(uniform).astype(float)
@@ -95,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("store", type=Path, help="filled by gsp bench benchmarks/development.toml --store STORE")
     options = parser.parse_args(arguments)
     import_modules([BASELINES])
-    cells = scored(label_episodes(read(options.store)))
+    cells = scored(read(options.store))
     held_out = cells.env.isin(HELD_OUT)
     print("## Mean scores, with the number of environments\n", *means_table(cells), sep="\n")
     print("\n## To choose on\n", *environments_table(cells[~held_out]), sep="\n")

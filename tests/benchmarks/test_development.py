@@ -14,7 +14,6 @@ from gymnasium_gsp.agents.agent import make_agent
 from gymnasium_gsp.bench.cell import Cell
 from gymnasium_gsp.bench.episode import play_episode
 from gymnasium_gsp.bench.grid import read_grids
-from gymnasium_gsp.bench.report.cells import label_episodes
 from gymnasium_gsp.bench.store import Store, read
 
 FILE = Path(development.__file__).parents[1] / "development.toml"
@@ -81,11 +80,12 @@ def test_scores_are_0_for_uniform_play_and_1_for_the_optimum(tmp_path, capsys, b
             opened.add((cell, play_episode(cell, index)) for index in range(3))
     rows = read(store)
     rows["regret"] = np.where(rows.algorithm == "uct", rows.regret, 0.5 * rows.regret)
-    found = scored(label_episodes(rows)).set_index(["env", "planner"])
+    found = scored(rows).set_index(["env", "planner"])
     uniform = rows[(rows.algorithm == "uct") & (rows.env == "Development/Random10-v0")].regret.mean()
     graft = rows[(rows.options == "") & (rows.algorithm == "graft") & (rows.env == "Development/Random10-v0")].regret
     assert found.loc[("Development/Random10-v0", "graft")].score == pytest.approx(1.0 - graft.mean() / uniform)
     assert len(found) == 4
+    assert (found.simulations > 8.0).all()  # of an episode, not of a decision
     main([str(store)])
     printed = capsys.readouterr().out
     means, chosen, held_out = printed.split("## ")[1:]
