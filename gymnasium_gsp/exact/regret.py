@@ -61,17 +61,12 @@ class Regret:
     """
 
     def __init__(self, model: Model, cells: ArrayLike, steps_left: int | None, discount: float = 1.0) -> None:
-        start = tuple(model.cells(cells).tolist())
-        legal = 0 if model.legal_pointer is None else model.legal_pointer.address
-        process = _Process(
-            model.step_pointer.address, legal, model.params.tobytes(), start, steps_left, discount, model
-        )
-        self._oracle = _make_oracle(process)
+        self._oracle = _oracle_of(model, cells, steps_left, discount)
         self._discount, self._timed, self._decisions = discount, steps_left is not None, 0
         self.optimum: float | None = None
         self.total: float | None = None
         if self._oracle is not None:
-            self.optimum, self.total = float(self._oracle.q_values(start).max()), 0.0
+            self.optimum, self.total = float(self._oracle.q_values(cells).max()), 0.0
 
     def add(self, cells: ArrayLike, action: int) -> None:
         """Add a decision; they are to be added in turn.
@@ -91,11 +86,18 @@ class Regret:
         self._decisions += 1
 
 
+def _oracle_of(model: Model, cells: ArrayLike, steps_left: int | None, discount: float) -> Oracle | None:
+    if model.law is None and model.factors is None:  # a simulator, for one
+        return None
+    start = tuple(model.cells(cells).tolist())
+    legal = 0 if model.legal_pointer is None else model.legal_pointer.address
+    step, params = model.step_pointer.address, model.params.tobytes()
+    return _make_oracle(_Process(step, legal, params, start, steps_left, discount, model))
+
+
 @lru_cache(maxsize=4)
 def _make_oracle(process: _Process) -> Oracle | None:
     model, steps = process.model, process.steps_left
-    if model.law is None and model.factors is None:
-        return None
     if model.name == "FourRooms" and steps is not None:
         return FourRoomsValues(model, process.start[1] + steps)
     try:
