@@ -25,6 +25,7 @@ ROW = {
     "nodes": 600,
     "seconds": 0.01,
     "optimum": None,
+    "regret": None,
     "recipe": "Recipe()",
     "versions": VERSIONS,
     "machine": MACHINE,

@@ -105,6 +105,10 @@ def print_summary(summary: Mapping[str, Any]) -> None:
         rows.add_row("exact optimum", f"{optimum:.4f}", note)
         share = f"[green]{100.0 * mean / optimum:.1f} %[/]" if optimum > 0.0 else "-"
         rows.add_row("percent of optimum", share, distance_in_words(mean, error, optimum))
+    if summary["mean_regret"] is not None:
+        error = summary["regret_standard_error"]
+        note = "" if error is None else f"standard error {error:.4f}; "
+        rows.add_row("regret", f"{summary['mean_regret']:.4f}", f"{note}what the decisions gave up, without their luck")
     seconds = max(summary["seconds"], 1e-9)
     rows.add_row("simulations per second", f"{summary['simulations'] / seconds:,.0f}", "while planning, one process")
     rows.add_row("model steps per second", f"{summary['model_steps'] / seconds:,.0f}", "")

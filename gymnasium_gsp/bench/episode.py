@@ -15,7 +15,7 @@ from gymnasium_gsp.bench.cell import Cell, env_id, import_modules, recipe_text
 from gymnasium_gsp.bench.executors import start_workers
 from gymnasium_gsp.bench.provenance import machine, versions
 from gymnasium_gsp.errors import check_count
-from gymnasium_gsp.exact import episode_optimum, return_discount
+from gymnasium_gsp.exact import Regret, episode_optimum, return_discount
 from gymnasium_gsp.search.result import SearchResult
 
 _AHEAD = 8  # episodes submitted for each process, so that none waits for one that takes long
@@ -32,7 +32,9 @@ class Episode:
         decisions: how many actions were chosen.
         simulations, model_steps, nodes: spent by the searches; nodes are those added.
         seconds: wall-clock time of planning, without that of the environment.
-        optimum: exact optimum of the layout drawn at reset; None where a reset draws none.
+        optimum: exact optimum of the layout or the first state drawn at reset; None where a reset draws neither, or it
+            is not known.
+        regret: sum over the decisions of V*(s) - Q*(s, a), discounted as the return is; None without an exact oracle.
         recipe: how the agent planned, as the call that makes it.
         versions, machine: JSON objects, see `bench.provenance`.
     """
@@ -45,6 +47,7 @@ class Episode:
     nodes: int
     seconds: float
     optimum: float | None = None
+    regret: float | None = None
     recipe: str = ""
     versions: str = "{}"
     machine: str = "{}"
@@ -74,6 +77,7 @@ def play_episode(cell: Cell, index: int, on_decision: OnDecision | None = None) 
     """Play one episode, in an environment and with an agent of its own, so that no episode depends on another."""
     total_reward, weight, done = 0.0, 1.0, False
     results: list[SearchResult] = []
+    regret: Regret | None = None
     with closing(cell.make_env()) as env:
         env_seed, agent_seed = episode_seeds(cell.seed, env_id(env), index)
         agent = cell.make_agent(env)
@@ -83,18 +87,27 @@ def play_episode(cell: Cell, index: int, on_decision: OnDecision | None = None) 
         while not done:
             action = agent.act(observation, info)
             results.append(agent.result)
+            root = agent.root
+            assert root is not None
+            if regret is None:
+                regret = Regret(root.model, root.cells, root.steps_left, return_discount(env))
+            regret.add(root.cells, agent.result.action)
             if on_decision is not None:
                 on_decision(len(results))
             observation, reward, terminated, truncated, info = env.step(action)
             total_reward += weight * float(reward)
             weight *= return_discount(env)
             done = terminated or truncated
+    assert regret is not None
+    if not hasattr(env.unwrapped, "compiled_model"):
+        optimum = regret.optimum
     return Episode(
         index=index,
         total_reward=total_reward,
         decisions=len(results),
         **{name: sum(getattr(result, name) for result in results) for name in SPENT},
         optimum=optimum,
+        regret=regret.total,
         recipe=recipe_text(agent),
         versions=versions(),
         machine=machine(),

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import gymnasium as gym
-from pydantic import BeforeValidator, Field, ValidationInfo
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from gymnasium_gsp.bench.cell import (
     ArgumentsText,
@@ -89,6 +89,12 @@ def _budgets(given: Any) -> tuple[int | str, ...]:
     return budgets
 
 
+def _imported(modules: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of modules, imported before a pattern asks which environments there are."""
+    import_modules(modules)
+    return modules
+
+
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
 
@@ -130,7 +136,7 @@ class GridFile(Checked):
         grid: the grids.
     """
 
-    modules: Names = Field((), alias="import", validate_default=False)
+    modules: Annotated[Names, AfterValidator(_imported)] = Field((), alias="import", validate_default=False)
     grid: list[Grid] = Field(min_length=1)
 
 
@@ -185,15 +191,13 @@ def read_grids(path: Path) -> GridFile:
             makes no sense.
     """
     try:
-        file = GridFile(**tomllib.loads(path.read_text(encoding="utf-8")))
-        import_modules(file.modules)
+        return GridFile(**tomllib.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise RecipeError(f"{path} cannot be read: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecipeError(f"{path} is no TOML: {error}") from error
     except RecipeError as error:
         raise RecipeError(f"{path}: {error}") from error
-    return file
 
 
 def runs_of(grids: Iterable[Grid]) -> list[Run]:

@@ -31,12 +31,15 @@ def summarise(cell: Cell, agent: Agent, env: gym.Env[Any, Any], episodes: Sequen
         `mean_return, standard_error`: of the return of an episode; no error for a single one.
         `optimum`: exact optimum of the environment, or its mean over the layouts played; None where it is not known.
         `optimum_of_all_layouts`: its mean over all layouts that a reset can draw; None where it draws none.
+        `mean_regret, regret_standard_error`: of the sum over an episode's decisions of V*(s) - Q*(s, a), which has the
+        mean of optimum - return and less noise; None without an exact oracle.
         `decisions, simulations, model_steps`: totals.
         `seconds`: total wall-clock time of planning, summed over jobs.
         `nodes_per_decision`: mean number of nodes added by a decision.
         `recipe`: how the agent planned, as the call that makes it.
     """
     returns = np.array([episode.total_reward for episode in episodes])
+    regrets = np.array([episode.regret for episode in episodes if episode.regret is not None])
     names = ("decisions", "simulations", "model_steps", "seconds", "nodes")
     layouts = [episode.optimum for episode in episodes if episode.optimum is not None]
     totals = {name: sum(getattr(episode, name) for episode in episodes) for name in names}
@@ -52,6 +55,8 @@ def summarise(cell: Cell, agent: Agent, env: gym.Env[Any, Any], episodes: Sequen
         "standard_error": standard_error(returns),
         "optimum": float(np.mean(layouts)) if layouts else known_optimum(env),
         "optimum_of_all_layouts": known_optimum(env) if layouts else None,
+        "mean_regret": float(regrets.mean()) if len(regrets) else None,
+        "regret_standard_error": standard_error(regrets),
         "nodes_per_decision": totals.pop("nodes") / totals["decisions"],
         **totals,
         "recipe": recipe_text(agent),

@@ -12,6 +12,8 @@ from gymnasium_gsp.exact.elimination import can_eliminate, eliminated_values, ha
 from gymnasium_gsp.exact.state_space import LIMIT, LeafValue, StateSpace, enumerate_model
 from gymnasium_gsp.models.model import Model
 
+_MOST_SWEEPS = 10_000
+
 
 @dataclass(frozen=True, eq=False)
 class HorizonValues:
@@ -41,7 +43,7 @@ class HorizonValues:
         """Q(s, h, a) for each action; minus infinity for those that the state lacks."""
         if not 0 <= depth < self.horizon:
             raise RecipeError(f"there are no actions at depth {depth}; allowed: 0 .. {self.horizon - 1}")
-        return self.space.q_values(self.values[depth + 1], self.discount)[self.space.number(state)]
+        return self.space.q_values(self.values[depth + 1], self.discount, self.space.number(state))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +70,7 @@ class StationaryValues:
 
     def q_values(self, state: ArrayLike) -> NDArray[np.float64]:
         """Q(s, a) for each action; minus infinity for those that the state lacks."""
-        return self.space.q_values(self.values, self.discount)[self.space.number(state)]
+        return self.space.q_values(self.values, self.discount, self.space.number(state))
 
 
 def backward_induction(
@@ -153,3 +155,28 @@ def value_iteration(space: StateSpace, discount: float, tolerance: float = 1e-9)
         if error_bound <= tolerance or iterations > most:
             break
     return StationaryValues(space, values, discount, error_bound, iterations)
+
+
+def steps_until_over(space: StateSpace, discount: float = 1.0, tolerance: float = 1e-9) -> int | None:
+    """After how many steps what is still to come can be left out, whatever the policy.
+
+    Let z_k be the largest chance, over states and policies, that the process goes on after k steps, times discount^k.
+    As z_(i k) <= z_k^i, all rewards after k steps come to at most sum over j < k of z_j * z_k / (1 - z_k) times the
+    largest reward.
+
+    Args:
+        space: a model that was enumerated without a horizon.
+        discount: the discount, 1 included.
+        tolerance: what may be left out, in units of the largest reward of one step.
+
+    Returns:
+        The number of steps; None if the process may go on for ever, or for more than some thousand steps.
+    """
+    going, total = np.ones(len(space)), 0.0
+    for steps in range(1, _MOST_SWEEPS + 1):
+        total += going.max()
+        going = discount * (space.q_values(going, 1.0) - space.reward).max(axis=1)
+        left = float(going.max())
+        if left < 1.0 and total * left / (1.0 - left) <= tolerance:
+            return steps
+    return None

@@ -6,6 +6,8 @@ depends.  A table of values therefore never has many more axes than the state ha
 `sysadmin` does the same with the symmetry of a ring; this works for any model whose factors name its bits.
 """
 
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,8 +44,10 @@ def has_wide_rows(model: Model, root: ArrayLike) -> bool:
     return any(model.factors.exceeds(WIDE_ROW, params, cells, action) for action in range(model.actions))
 
 
-def eliminated_values(model: Model, horizon: int, discount: float = 1.0) -> NDArray[np.float64]:
-    """Optimal value with `horizon` steps left, for each of the 2**bits states, reachable or not.
+def eliminated_q_values(model: Model, horizon: int, discount: float = 1.0) -> Iterator[NDArray[np.float64]]:
+    """Q(s, a) with 1, 2, ... `horizon` steps left, shape (actions, 2**bits), whether a state can be reached or not.
+
+    Minus infinity for actions that a state lacks.
 
     Args:
         model: a model whose factors name the bits of its state.
@@ -59,16 +63,45 @@ def eliminated_values(model: Model, horizon: int, discount: float = 1.0) -> NDAr
             "independent bits; take backward_induction for others"
         )
     plans = [_plan(model, action) for action in range(model.actions)]
-    largest = 1 << max(plan.axes for plan in plans)
-    room = np.empty((2, largest))
+    room = np.empty((2, 1 << max(plan.axes for plan in plans)))
     values = np.zeros(len(plans[0].reward))
     for _ in range(horizon):
-        best = np.full(len(values), -np.inf)
-        for plan in plans:
-            q = plan.reward + discount * plan.expectation(values, room)
-            np.maximum(best, np.where(plan.legal, q, -np.inf), out=best)
-        values = np.where(np.isfinite(best), best, 0.0)  # a state without an action is none that can be reached
-    return values
+        q = [plan.reward + discount * plan.expectation(values, room) for plan in plans]
+        legal = np.where([plan.legal for plan in plans], q, -np.inf)
+        yield legal
+        values = _largest(legal)
+
+
+def eliminated_values(model: Model, horizon: int, discount: float = 1.0) -> NDArray[np.float64]:
+    """Optimal value with `horizon` steps left, for each of the 2**bits states; arguments and errors as above."""
+    last = deque(eliminated_q_values(model, horizon, discount), maxlen=1)
+    return _largest(last[0]) if last else np.zeros(states_of(model))
+
+
+def states_of(model: Model) -> int:
+    """Number of states that the bits of a model have together."""
+    assert model.factors is not None
+    assert model.factors.bits is not None
+    return 1 << len(model.factors.bits)
+
+
+def _largest(q: NDArray[np.float64]) -> NDArray[np.float64]:
+    best = q.max(axis=0)
+    return np.where(np.isfinite(best), best, 0.0)  # a state without an action is none that can be reached
+
+
+class EliminatedValues:
+    """Action values for each depth of a finite horizon; arguments and errors as of `eliminated_q_values`."""
+
+    def __init__(self, model: Model, horizon: int, discount: float = 1.0) -> None:
+        self._model = model
+        self._by_steps_left = list(eliminated_q_values(model, horizon, discount))
+
+    def q_values(self, state: ArrayLike, depth: int = 0) -> NDArray[np.float64]:
+        """Q(s, h, a) for each action; minus infinity for those that the state lacks."""
+        if not 0 <= depth < len(self._by_steps_left):
+            raise RecipeError(f"there are no actions at depth {depth}; allowed: 0 .. {len(self._by_steps_left) - 1}")
+        return self._by_steps_left[-1 - depth][:, int(self._model.cells(state)[0])]
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class Enumerated(NamedTuple):
     legal: NDArray[np.bool_]
 
 
-def enumerate_factors(model: Model, start: Cells, horizon: int, limit: int) -> Enumerated:
+def enumerate_factors(model: Model, start: Cells, horizon: int, limit: int, most_outcomes: int) -> Enumerated:
     """All states within `horizon` steps of `start`, breadth first, at most `limit` of them.
 
     Raises:
@@ -58,14 +58,14 @@ def enumerate_factors(model: Model, start: Cells, horizon: int, limit: int) -> E
     cells = np.array(start, np.int64)
     law, first = model.factors.law.address, model.factors.first
     status, expanded, *arrays = run(
-        law, legal, model.params, cells, model.actions, first, horizon, limit, MOST_OUTCOMES
+        law, legal, model.params, cells, model.actions, first, horizon, limit, most_outcomes
     )
     if status != _DONE:
         states = arrays[0]
         reason = {
             _TOO_MANY_STATES: f"too many states for an exact computation: {limit:,} were met when {expanded:,} of them "
             "were expanded; raise limit=, give a shorter horizon= or take a smaller instance",
-            _TOO_MANY_OUTCOMES: f"too many outcomes for an exact computation: {MOST_OUTCOMES:,} came from the first "
+            _TOO_MANY_OUTCOMES: f"too many outcomes for an exact computation: {most_outcomes:,} came from the first "
             f"{expanded:,} states; take a smaller instance",
             _NO_DISTRIBUTION: f"no law: the chances of state {tuple(states[expanded].tolist())} are no distribution",
             _NO_ACTION: f"no legal action in state {tuple(states[expanded].tolist())}, and the process has not ended "

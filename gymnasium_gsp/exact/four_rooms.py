@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.models.model import Model
 
 MOST_WORK = 2 * 10**10
 """Places times goals times doors times steps that are computed for an average: about a minute."""
@@ -50,6 +51,38 @@ def goal_values(
         values = np.maximum(across, along)
     values[ends, goal_numbers] = 0.0
     return values
+
+
+class FourRoomsValues:
+    """Values in the layout of a FourRooms model; each question is answered by a backward induction of its own.
+
+    Args:
+        model: the model.
+        steps: the episode's time limit.
+    """
+
+    def __init__(self, model: Model, steps: int) -> None:
+        slip, goal, horizon, *neighbours = model.params.tolist()
+        self._slip, self._goals, self._horizon, self._steps = slip, [int(goal)], int(horizon), steps
+        self._neighbours = np.reshape(neighbours, (-1, 4))
+        self._model = model
+
+    def _at(self, elapsed: int) -> NDArray[np.float64]:
+        """Value of each place."""
+        return goal_values(self._neighbours, self._goals, self._slip, self._horizon, self._steps, elapsed)[:, 0]
+
+    def value(self, state: ArrayLike) -> float:
+        """V(s); the state knows its time."""
+        place, elapsed = self._model.cells(state).tolist()
+        return float(self._at(elapsed)[place])
+
+    def q_values(self, state: ArrayLike, depth: int = 0) -> NDArray[np.float64]:
+        """Q(s, a) for each action."""
+        place, elapsed = self._model.cells(state).tolist()
+        after = self._at(elapsed + 1)  # 0 at the goal
+        assert self._model.law is not None
+        rows = [self._model.law((place, elapsed), action) for action in range(self._model.actions)]
+        return np.array([sum(p * (reward + after[cells[0]]) for p, cells, reward, _ in row) for row in rows])
 
 
 def four_rooms_average(room_size: int, slip: float, horizon: int, steps: int | None = None) -> float:

@@ -10,7 +10,7 @@ from gymnasium.wrappers import TimeLimit
 
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact.dynamic_programming import truncated_value
-from gymnasium_gsp.exact.four_rooms import four_rooms_average, goal_values
+from gymnasium_gsp.exact.four_rooms import FourRoomsValues, four_rooms_average
 from gymnasium_gsp.exact.state_space import LIMIT
 from gymnasium_gsp.exact.sysadmin import sysadmin_values
 
@@ -81,10 +81,7 @@ def episode_optimum(env: Env, limit: int = LIMIT) -> float:
         values = sysadmin_values(int(machines), [[down_down, down_up], [up_down, up_up]], left)
         return float(values[state.cells[0]])
     if model.name == "FourRooms":
-        slip, goal, horizon, *neighbours = model.params.tolist()
-        table = [neighbours[i : i + 4] for i in range(0, len(neighbours), 4)]
-        place, elapsed = state.cells
-        return float(goal_values(table, [int(goal)], slip, int(horizon), elapsed + left, elapsed)[place, 0])
+        return FourRoomsValues(model, state.elapsed + left).value(state.cells)
     return truncated_value(model, state.cells, left, return_discount(env), limit=limit)
 
 

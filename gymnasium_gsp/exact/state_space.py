@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gymnasium_gsp.errors import RecipeError
-from gymnasium_gsp.exact.factored import Enumerated, enumerate_factors
+from gymnasium_gsp.exact.factored import MOST_OUTCOMES, Enumerated, enumerate_factors
 from gymnasium_gsp.models.legal import legal_actions
 from gymnasium_gsp.models.model import Cells, Model, Transition
 
@@ -29,7 +29,7 @@ class StateSpace:
         model: the model that was enumerated.
         states: cells, shape (states, width); the root is the first.
         distance: fewest steps from the root, shape (states,).
-        row: of each outcome that goes on, state * actions + action.
+        row: of each outcome that goes on, state * actions + action; in ascending order.
         next_state: of each such outcome, the number of the next state.
         probability: of each such outcome, its probability.
         reward: expected reward of one step, shape (states, actions); NaN where the law was not asked for.
@@ -79,13 +79,27 @@ class StateSpace:
         cells = tuple(self.model.cells(state).tolist())
         return 0.0 if cells not in self and has_ended(self.model, cells) else float(values[self.number(cells)])
 
-    def q_values(self, values: NDArray[np.float64], discount: float) -> NDArray[np.float64]:
+    def q_values(self, values: NDArray[np.float64], discount: float, number: int | None = None) -> NDArray[np.float64]:
         """Q(s, a) = r(s, a) + discount * sum of P(s'|s, a) V(s'); minus infinity for actions that a state lacks.
 
         NaN wherever the law of a state was not asked for, or a value is NaN.
+
+        Args:
+            values: V of every state.
+            discount: the discount.
+            number: of a single state, in place of all.
+
+        Returns:
+            Values of shape (states, actions), or (actions,) for a single state.
         """
-        sums = np.bincount(self.row, self.probability * values[self.next_state], self.reward.size)
-        return np.where(self.legal, self.reward + discount * sums.reshape(self.reward.shape), -np.inf)
+        states = slice(None) if number is None else slice(number, number + 1)
+        reward, actions = self.reward[states], self.reward.shape[1]
+        first = 0 if number is None else number * actions
+        outcomes = slice(*np.searchsorted(self.row, (first, first + reward.size)))
+        weighted = self.probability[outcomes] * values[self.next_state[outcomes]]
+        sums = np.bincount(self.row[outcomes] - first, weighted, reward.size)
+        q = np.where(self.legal[states], reward + discount * sums.reshape(reward.shape), -np.inf)
+        return q if number is None else q[0]
 
     def leaf_values(self, leaf_value: LeafValue) -> NDArray[np.float64]:
         """V_0 of every state.
@@ -108,7 +122,13 @@ class StateSpace:
         return np.zeros(1) if self.ended else np.broadcast_to(values, (len(self),)).copy()
 
 
-def enumerate_model(model: Model, root: ArrayLike, horizon: int | None = None, limit: int = LIMIT) -> StateSpace:
+def enumerate_model(
+    model: Model,
+    root: ArrayLike,
+    horizon: int | None = None,
+    limit: int = LIMIT,
+    most_outcomes: int = MOST_OUTCOMES,
+) -> StateSpace:
     """All states that the process can reach from `root`, breadth first.
 
     Cells are the full state, so a clock cell makes a state of its own of each step; such a model needs a `horizon`.
@@ -118,21 +138,23 @@ def enumerate_model(model: Model, root: ArrayLike, horizon: int | None = None, l
         root: a state of it.
         horizon: look no further than so many steps.
         limit: most states to take in.
+        most_outcomes: most triples of a state, an action and a next state to take in.
 
     Raises:
-        RecipeError: if the model has no law, or one that is no distribution, or too many states.
+        RecipeError: if the model has no law, or one that is no distribution, or too many states or outcomes.
     """
     start = tuple(model.cells(root).tolist())
     ended = has_ended(model, start)
     if model.factors is not None and not ended:
-        return _padded(model, enumerate_factors(model, start, 2**62 if horizon is None else horizon, limit), horizon)
+        steps = 2**62 if horizon is None else horizon
+        return _padded(model, enumerate_factors(model, start, steps, limit, most_outcomes), horizon)
     if model.law is None:
         raise RecipeError(
             f"{model.name} has no exact law, so nothing exact can be computed from it; give its CompiledModel "
             "law=function(cells, action) -> rows (probability, next cells, reward, terminated)"
         )
-    steps = 0 if ended else math.inf if horizon is None else horizon
-    return _padded(model, _enumerate(model, start, steps, limit), horizon, ended)
+    depth = 0 if ended else math.inf if horizon is None else horizon
+    return _padded(model, _enumerate(model, start, depth, limit, most_outcomes), horizon, ended)
 
 
 def _padded(model: Model, met: Enumerated, horizon: int | None, ended: bool = False) -> StateSpace:
@@ -150,7 +172,7 @@ def _padded(model: Model, met: Enumerated, horizon: int | None, ended: bool = Fa
     )
 
 
-def _enumerate(model: Model, start: Cells, horizon: float, limit: int) -> Enumerated:
+def _enumerate(model: Model, start: Cells, horizon: float, limit: int, most_outcomes: int) -> Enumerated:
     """The states within a horizon, and the law of each that is nearer, read in the order in which they are met."""
     numbers, states, distance = {start: 0}, [start], [0]
     outcomes: list[tuple[int, int, float]] = []
@@ -159,6 +181,11 @@ def _enumerate(model: Model, start: Cells, horizon: float, limit: int) -> Enumer
     for number, cells in enumerate(states):  # which grow meanwhile
         if distance[number] >= horizon:
             break
+        if len(outcomes) > most_outcomes:
+            raise RecipeError(
+                f"{model.name} has too many outcomes for an exact computation: more than {most_outcomes:,} came from "
+                f"the first {number:,} states; take a smaller instance {_ELSEWHERE}"
+            )
         legal.append(legal_actions(model, cells).tolist())
         reward.append([0.0] * model.actions)
         for action in np.flatnonzero(legal[-1]).tolist():

@@ -257,7 +257,9 @@ def test_what_is_there_is_not_played_again_and_more_episodes_go_on(tmp_path):
 def test_episodes_of_another_version_or_recipe_are_not_mixed_in(tmp_path):
     (run,) = runs = grid(["FrozenLake"], budgets=4)
     with Store(tmp_path / "results.sqlite") as store:
-        store.add([(run.cell, Episode(0, 0.0, 1, 1, 1, 1, 0.1, None, run.recipe, '{"gymnasium_gsp": "9.9"}'))])
+        store.add(
+            [(run.cell, Episode(0, 0.0, 1, 1, 1, 1, 0.1, recipe=run.recipe, versions='{"gymnasium_gsp": "9.9"}'))]
+        )
         with pytest.raises(StoreError, match=r"episodes of gymnasium-gsp 9\.9 for GSP/FrozenLake-v0, uct, 4"):
             check_origins(runs, store)
     with Store(tmp_path / "other.sqlite") as store:

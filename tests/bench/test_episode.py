@@ -100,6 +100,31 @@ def test_the_optimum_of_a_run_on_drawn_layouts_is_their_mean():
     assert summary_of(cell, 3).optimum == pytest.approx(sum(drawn) / 3)
 
 
+@pytest.mark.parametrize(
+    ("fields", "best"), [({}, 0.9132201502), ({"env": "FrozenLake-v1", "env_options": {"max_episode_steps": 30}}, None)]
+)
+def test_regret_is_stored_and_summed_up(fields, best):
+    """By the law of what is planned in: a benchmark's own, and Gymnasium's table, whose optimum is stored, too."""
+    cell = small(**fields)
+    episodes = list(play(cell, 3))
+    regrets = [episode.regret for episode in episodes]
+    assert min(regrets) >= 0.0
+    summary = summary_of(cell, 3)
+    assert summary.mean_regret == pytest.approx(np.mean(regrets))
+    assert summary.regret_standard_error == pytest.approx(np.std(regrets, ddof=1) / np.sqrt(3))
+    if best is None:
+        best = episodes[0].optimum
+        assert {episode.optimum for episode in episodes} == {best}
+        assert 0.0 < best < 1.0
+    assert summary.optimum == pytest.approx(best, abs=1e-9)
+
+
+def test_without_a_law_no_regret_is_stored():
+    cell = small("Blackjack-v1", algorithm="uct")
+    assert [episode.regret for episode in play(cell, 2)] == [None, None]
+    assert summary_of(cell, 2).mean_regret is None
+
+
 def test_a_recipe_and_a_budget_of_several_limits():
     recipe = Recipe(horizon=FixedHorizon(3), backup=PowerMean(2.0))
     summary = summary_of(small(algorithm=repr(recipe), budget=Budget(model_steps=30, nodes=5)), 1)

@@ -1,5 +1,6 @@
 import sys
 
+import gymnasium as gym
 import pytest
 
 from gymnasium_gsp import RecipeError
@@ -144,6 +145,19 @@ def test_modules_of_a_file_are_imported(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     assert grids_of(write(tmp_path, 'import = ["lake_of_mine"]' + FILE), {"seed": 4}).modules == ("lake_of_mine",)
     assert sys.modules.pop("lake_of_mine").SEEN
+
+
+def test_a_pattern_finds_what_a_module_of_the_file_registers(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    lines = (
+        "import gymnasium as gym\ngym.register('Patterns/Lake-v0', 'gymnasium_gsp.envs.frozen_lake:FrozenLakeEnv')\n"
+    )
+    (tmp_path / "lakes_by_pattern.py").write_text(lines)
+    text = 'import = ["lakes_by_pattern"]\n[[grid]]\nenvs = ["Patterns/*"]\nalgorithms = ["uct"]\n'
+    try:
+        assert grids_of(write(tmp_path, text), {}).grid[0].envs == ("Patterns/Lake-v0",)
+    finally:
+        del gym.registry["Patterns/Lake-v0"], sys.modules["lakes_by_pattern"]
 
 
 def test_a_recipe_as_text_is_an_algorithm():

@@ -21,7 +21,8 @@ from gymnasium_gsp.bench.store import COLUMNS, SCHEMA, Store, StoreError, export
 def frame(rows):
     """The table of these rows."""
     table = pd.DataFrame([{**dict(cell), **vars(episode)} for cell, episode in rows], columns=list(COLUMNS))
-    return table.astype({"total_reward": float, "seconds": float, "optimum": float, "budget": object})
+    kinds = dict.fromkeys(("total_reward", "seconds", "optimum", "regret"), float)
+    return table.astype({**kinds, "budget": object})
 
 
 def indices(path, cell=CELL_A):
@@ -40,7 +41,8 @@ def holds(path, expected):
 def test_the_columns():
     assert (
         *("env", "algorithm", "preset", "budget", "seed", "options", "env_options", "index", "total_reward"),
-        *("decisions", "simulations", "model_steps", "nodes", "seconds", "optimum", "recipe", "versions", "machine"),
+        *("decisions", "simulations", "model_steps", "nodes", "seconds"),
+        *("optimum", "regret", "recipe", "versions", "machine"),
     ) == COLUMNS
 
 
@@ -48,7 +50,7 @@ def test_what_was_added_comes_back(path):
     given = [
         *rows(CELL_B),
         *rows(),
-        *rows(CELL_A.changed(budget=2048, seed=2**63 - 1), optimum=0.75),
+        *rows(CELL_A.changed(budget=2048, seed=2**63 - 1), optimum=0.75, regret=0.125),
         *rows(CELL_A.changed(budget="Budget(seconds=0.1)", options="p=1", env_options='{"slip": 0}')),
     ]
     with Store(path) as store:
@@ -322,7 +324,7 @@ def half_done(path):
     for index in range(100, 3000):
         connection.execute(
             f"INSERT INTO episodes VALUES ({marks})",
-            ("e", "a", "", 16, 0, "", "", index, 0.0, 1, 1, 1, 1, 0.1, None, "r" * 50, "v", "m"),
+            ("e", "a", "", 16, 0, "", "", index, 0.0, 1, 1, 1, 1, 0.1, None, None, "r" * 50, "v", "m"),
         )
     os._exit(7)
 
@@ -342,7 +344,8 @@ def test_csv_reads_back_the_same(filled, tmp_path):
     path = tmp_path / "results.csv"
     path.write_text("older")
     with Store(filled) as store:
-        store.add([(CELL_B.changed(env_options={"b": "é"}), Episode(0, 0.1, 7, 112, 900, 40, 1 / 3, 0.7, 'R("x")'))])
+        odd = Episode(0, 0.1, 7, 112, 900, 40, 1 / 3, optimum=0.7, regret=0.6, recipe='R("x")')
+        store.add([(CELL_B.changed(env_options={"b": "é"}), odd)])
     assert export(filled, path) == 6
     with path.open(newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))

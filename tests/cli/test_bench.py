@@ -46,7 +46,7 @@ def start(*arguments, **more):
 
 def rows(path):
     """All columns but time."""
-    return read(path).drop(columns="seconds").astype({"optimum": str}).to_dict("records")
+    return read(path).drop(columns="seconds").astype({"optimum": str, "regret": str}).to_dict("records")
 
 
 def test_the_rows_are_the_episodes_of_gsp_run(tmp_path):

@@ -24,6 +24,8 @@ KEYS = [
     "standard_error",
     "optimum",
     "optimum_of_all_layouts",
+    "mean_regret",
+    "regret_standard_error",
     "decisions",
     "simulations",
     "model_steps",

@@ -139,6 +139,8 @@ def _measure_cell(group: pd.DataFrame, floor: float) -> dict[str, Any]:
     returns, best = played.total_reward.to_numpy(float), played.best.to_numpy(float)
     mean = float(returns.mean()) if len(returns) else np.nan
     error = standard_error(returns)
+    regrets = played.regret.dropna().to_numpy(float)
+    regret_error = standard_error(regrets)
     known = len(best) > 0 and not np.isnan(best).any()
     level = float(best.mean()) if known else np.nan
     decisions = max(int(played.decisions.sum()), 1)
@@ -154,6 +156,8 @@ def _measure_cell(group: pd.DataFrame, floor: float) -> dict[str, Any]:
         "failed": len(group) - len(returns),
         "optimum": level,
         "percent_of_optimum": 100.0 * mean / level if known and level > 0.0 else np.nan,
+        "mean_regret": float(regrets.mean()) if len(regrets) else np.nan,
+        "regret_standard_error": np.nan if regret_error is None else regret_error,
         "above_optimum": known and above_optimum(returns - best, floor),
         "published_mean": published.mean if published else np.nan,
         "published_standard_error": published.standard_error if published else np.nan,

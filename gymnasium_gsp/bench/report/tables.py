@@ -117,6 +117,7 @@ def return_table(cells: pd.DataFrame, environment: str, name: str) -> Table:
     grids = {
         "ours": _by_budget(here, row, _return_text, NOT_PLAYED),
         "published": _by_budget(here, row, lambda c: _mean_and_error(c.published_mean, c.published_standard_error)),
+        "regret": _by_budget(here, row, lambda c: _mean_and_error(c.mean_regret, c.regret_standard_error)),
         "% of optimum": _by_budget(here, row, lambda c: number(c.percent_of_optimum, 1)),
     }
     return Table(name, f"{environment}: mean return, by simulations per decision", _stacked(grids), headers=2)

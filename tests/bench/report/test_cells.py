@@ -9,6 +9,7 @@ from invented_rows import frame, paper, row, rows
 
 from gymnasium_gsp.bench.report.cells import label_episodes, measure, names_of
 from gymnasium_gsp.bench.report.provenance import failures, gaps, warnings_on
+from gymnasium_gsp.bench.report.tables import return_table
 from gymnasium_gsp.exact import shipped_optima
 
 
@@ -24,6 +25,17 @@ def only(found):
 
 def missing(*values):
     return all(math.isnan(value) for value in values)
+
+
+def test_regret_stands_beside_the_return_where_it_is_known():
+    found = [row(index=index, total_reward=0.5, regret=regret) for index, regret in enumerate((0.1, 0.3, None))]
+    cells = measured([*found, row(algorithm="ments")])
+    cell, other = cells.itertuples()
+    assert (cell.mean_regret, cell.regret_standard_error) == (pytest.approx(0.2), pytest.approx(0.1))
+    assert missing(other.mean_regret, other.regret_standard_error)
+    shown = return_table(cells, "FrozenLake", "returns").frame
+    assert shown[shown[""] == "regret"].iloc[0, 2] == "0.200 ± 0.100"
+    assert (shown[""] == "regret").sum() == 1
 
 
 def test_the_numbers_of_a_cell_by_hand():
