@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gymnasium_gsp.agents.agent import make_agent as make_agent
     from gymnasium_gsp.agents.agent import plan as plan
     from gymnasium_gsp.agents.preset_file import read_preset as read_preset
+    from gymnasium_gsp.agents.sb3 import from_sb3 as from_sb3
     from gymnasium_gsp.agents.vector import VectorAgent as VectorAgent
     from gymnasium_gsp.agents.vector import make_vector_agent as make_vector_agent
     from gymnasium_gsp.agents.wrapper import PlanningWrapper as PlanningWrapper
@@ -39,6 +40,7 @@ __version__ = "0.1.0"
 _PUBLIC = {  # names by the module that they are loaded from
     "agents.agent": ("Agent", "make_agent", "plan"),
     "agents.preset_file": ("read_preset",),
+    "agents.sb3": ("from_sb3",),
     "agents.vector": ("VectorAgent", "make_vector_agent"),
     "agents.wrapper": ("PlanningWrapper",),
     "algorithms.registry": ("ALGORITHMS", "make_recipe"),

@@ -16,13 +16,17 @@ from naive_parts import Stream, random_table, table_step
 import gymnasium_gsp as gsp
 from gymnasium_gsp.envs import BENCHMARKS
 from gymnasium_gsp.ingredients import (
+    PUCT,
     UCB1,
     Cautious,
     Constant,
     EntropyMixed,
     FixedHorizon,
+    GumbelHalving,
+    ImprovedPolicy,
     PolynomialBonus,
     PowerMean,
+    PriorFunction,
     Recipe,
     Rollout,
     SoftValue,
@@ -116,7 +120,7 @@ def recipe_cases():
     for key, target, estimator, expansion in choices:
         slots = {"key": key, "target": target, "estimator": estimator, "expansion": expansion}
         yield f"recipe {key} {target} {estimator} {expansion}", Recipe(**slots, decision=Sweep(Cautious(0.3))), {}
-    base = {"discount": 0.9}
+    base, prior = {"discount": 0.9}, PriorFunction(lambda state: [1.0 + state, 2.0, 0.5])
     for label, slots, options in (
         ("ucb1 untimed", {"selection": UCB1(0.5, "range")}, {"left": None}),
         ("power mean", {"backup": PowerMean(2.5), "selection": PolynomialBonus(0.3)}, {}),
@@ -131,6 +135,12 @@ def recipe_cases():
         ("nodes", {"key": "path"}, {"budget": gsp.Budget(60, nodes=9)}),
         ("relative", {"selection": EntropyMixed("relative", 0.2), "backup": SoftValue("relative", 0.2)}, {}),
         ("tsallis", {"selection": EntropyMixed("tsallis", 0.2), "backup": SoftValue("tsallis", 0.2)}, {}),
+        ("puct", {"selection": PUCT(), "prior": prior}, {}),
+        (
+            "gumbel",
+            {"selection": ImprovedPolicy(), "root_allocation": GumbelHalving(2, 1.0), "prior": prior, "key": "path"},
+            {},
+        ),
     ):
         yield f"recipe {label}", Recipe(**{**base, **slots}), options
 

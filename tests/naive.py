@@ -88,12 +88,14 @@ class Textbook:
             done += 1
         value, q = self.judge()
         counts = self.nodes[self.root].n
-        scores = q if s.recommendation == "best_value" else counts
-        tried = [a for a in self.actions if counts[a] > 0]
-        action = self.first_of_the_best(tried, scores)
+        action = self.recommend(q, counts)
         q = [q[a] if counts[a] > 0 else -math.inf for a in self.actions]
         self.recommended = action
         return Decision(action, value, q, list(counts), done, self.steps, self.added)
+
+    def recommend(self, q, counts):
+        scores = q if self.settings.recommendation == "best_value" else counts
+        return self.first_of_the_best([a for a in self.actions if counts[a] > 0], scores)
 
     def find_horizon(self, simulations):
         s = self.settings

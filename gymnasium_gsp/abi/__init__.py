@@ -3,7 +3,7 @@
 Exported here is what a step or an ingredient of your own needs; `abi.signatures` documents all of it.
 """
 
-from gymnasium_gsp.abi.context import ABI_VERSION, UNKNOWN, is_legal, notes, scratch
+from gymnasium_gsp.abi.context import ABI_VERSION, UNKNOWN, is_legal, notes, prior, scratch
 from gymnasium_gsp.abi.signatures import FAILED, RUNNING, TERMINATED
 from gymnasium_gsp.abi.stream import below, next_word, uniform
 
@@ -17,6 +17,7 @@ __all__ = [
     "is_legal",
     "next_word",
     "notes",
+    "prior",
     "scratch",
     "uniform",
 ]

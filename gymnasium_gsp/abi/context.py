@@ -1,7 +1,8 @@
 """The context: what an ingredient may read about the moment it is called at, as a record with named fields.
 
 In C it is a struct of 8-byte members in the order of `CONTEXT_DTYPE`.  Behind it lie arrays of float64: the legal mask
-(one cell per action), scratch for one call (one cell per action), and notes (one cell per action and depth).
+(one cell per action), scratch for one call and the prior (one cell per action each), and notes (one cell per action and
+depth).
 """
 
 import numpy as np
@@ -39,6 +40,7 @@ CONTEXT_DTYPE = np.dtype(
         ("top", np.float64),
         ("node_order", np.int64),  # which node of this graph is asked about, from 1; only where the recipe has optimism
         ("root_returns_a_node", np.float64),  # when all bounds were last renewed; only where values are learned
+        ("leaf_value", np.float64),  # of the node as a leaf, NaN for a root that was none; only where a prior is kept
     ]
 )
 
@@ -56,8 +58,8 @@ _as_reals = viewer(REALS)
 
 
 def context_length(actions: int, horizon: int) -> int:
-    """Return the number of 8-byte cells of a context: the record, the legal mask, one call's scratch, the notes."""
-    return CONTEXT_SIZE + actions * (2 + horizon + 2)
+    """Return the number of 8-byte cells of a context: the record, legal mask, one call's scratch, prior and notes."""
+    return CONTEXT_SIZE + actions * (3 + horizon + 2)
 
 
 @njit
@@ -79,6 +81,12 @@ def scratch(context):
 
 
 @njit
+def prior(context):
+    """Return a pointer to one cell per action: the prior, 0 where illegal, with sum 1; only where one is kept."""
+    return offset(_as_reals(context), CONTEXT_SIZE + 2 * types.intp(context.actions))
+
+
+@njit
 def notes(context, depth):
     """Return a pointer to one cell per action: what a selection at `depth` leaves on this trajectory."""
-    return offset(_as_reals(context), CONTEXT_SIZE + (2 + depth) * types.intp(context.actions))
+    return offset(_as_reals(context), CONTEXT_SIZE + (3 + depth) * types.intp(context.actions))

@@ -98,9 +98,9 @@ def _guard(inner: Callable, kind: str) -> Callable:
         context.in_flight -= 1
         return bound
 
-    def guarded_state_function(params, context, state, rng):
+    def guarded_state_function(params, context, state, last):
         context.in_flight += 1
-        answer = inner(params, context, state, rng)
+        answer = inner(params, context, state, last)
         context.in_flight -= 1
         return answer
 
@@ -109,7 +109,7 @@ def _guard(inner: Callable, kind: str) -> Callable:
 
 
 def resolve(function: Any, kind: str) -> Pointer:
-    """The pointer for a function that a user gave as `kind`: step, legal, select, backup, policy, value or law.
+    """The pointer for a function that a user gave as `kind`: step, legal, select, backup, policy, value, prior or law.
 
     Raises:
         RecipeError: if it is nothing that can be called through a C pointer, or has another signature.

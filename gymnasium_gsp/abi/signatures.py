@@ -12,17 +12,18 @@ whoever wrote them and in whatever language.
     double bound  (double *params, struct context *, int64 visits, double *outcomes, int64 count, double side)
     int64  policy (double *params, struct context *, int64 *state, uint64 *rng)
     double value  (double *params, struct context *, int64 *state, uint64 *rng)
+    int64  prior  (double *params, struct context *, int64 *state, double *weights)
     int64  law    (double *params, int64 *state, int64 action, int64 *outcomes, double *chances, double *reward)
 
 `state` is read and written in place: `width` cells of 8 bytes, of which the first `key_size` identify the state and
 the rest (a clock, say) is carried along.  A cell may hold a float64 seen through the same memory.  `step` returns
 FAILED, RUNNING or TERMINATED and writes the reward; `legal` writes 1.0 or 0.0 per action and returns how many are
-legal; `variance` is null where no variance is kept.  A double that comes back NaN, and a status of 0, mean failure:
-0 is also what numba and ctypes return when a function raised.  `law` is a step whose random choices are given; what it
-writes is said in `models.factors`.
+legal; `prior` writes a weight of at least 0 per action and returns 1; `variance` is null where no variance is kept.  A
+double that comes back NaN, and a status of 0, mean failure: 0 is also what numba and ctypes return when a function
+raised.  `law` is a step whose random choices are given; what it writes is said in `models.factors`.
 
 The context is the record of `abi.context`; in numba its fields are read by name (`context.actions`), and `is_legal`,
-`scratch` and `notes` reach the arrays behind it.  Its first member is ABI_VERSION.
+`scratch`, `prior` and `notes` reach the arrays behind it.  Its first member is ABI_VERSION.
 
 `rng` points at one uint64, a splitmix64 stream: `uniform` and `below` draw from it here, and in C it is
 
@@ -49,6 +50,7 @@ BACKUP = types.float64(REALS, CONTEXT, types.int64, REALS, CELLS, REALS, types.f
 BOUND = types.float64(REALS, CONTEXT, types.int64, REALS, types.int64, types.float64)
 POLICY = types.int64(REALS, CONTEXT, CELLS, STREAM)
 VALUE = types.float64(REALS, CONTEXT, CELLS, STREAM)
+PRIOR = types.int64(REALS, CONTEXT, CELLS, REALS)
 LAW = types.int64(REALS, CELLS, types.int64, CELLS, REALS, REALS)
 
 SIGNATURES = {
@@ -59,6 +61,7 @@ SIGNATURES = {
     "bound": BOUND,
     "policy": POLICY,
     "value": VALUE,
+    "prior": PRIOR,
     "law": LAW,
 }
 
@@ -103,6 +106,12 @@ def call_policy(typing_context, function, params, context, state, rng):
 def call_value(typing_context, function, params, context, state, rng):
     """Call the VALUE at this address."""
     return caller(VALUE)
+
+
+@intrinsic
+def call_prior(typing_context, function, params, context, state, weights):
+    """Call the PRIOR at this address."""
+    return caller(PRIOR)
 
 
 @intrinsic

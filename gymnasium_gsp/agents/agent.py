@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium_gsp.agents.action_names import action_names
 from gymnasium_gsp.agents.batch import unbatch
 from gymnasium_gsp.agents.defaults import fit_budget
+from gymnasium_gsp.agents.functions import ObservedValue, ObservedWeights, check_spaces, with_functions
 from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
 from gymnasium_gsp.agents.seeding import agent_stream, fresh_seed, simulator_seed
 from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM, ingredients_of, make_recipe
@@ -22,6 +23,7 @@ from gymnasium_gsp.errors import PlanningError, RecipeError, check_count
 from gymnasium_gsp.inspector.graph import SearchGraph, read_graph
 from gymnasium_gsp.models.model import Model, RewardBounds
 from gymnasium_gsp.search.budget import Budget, Progress, as_budget
+from gymnasium_gsp.search.ingredients.ingredient import Ingredient
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.result import SearchResult
 from gymnasium_gsp.search.search import Search
@@ -69,7 +71,8 @@ class Agent:
         self.name = name
         self.on_progress = on_progress
         self._result: SearchResult | None = None
-        self._binding = connect(env, **binding)
+        check_spaces(recipe, env)
+        self._binding = connect(env, observing=bool(recipe.functions), **binding)
         self._action_names = action_names(env)
         if isinstance(self._binding, SimulatedBinding):
             self._binding.warn_of_failed_claims()
@@ -218,7 +221,13 @@ class Agent:
         if self._search is None:
             timed = root.steps_left is not None
             self._search = Search(
-                root.model, self.recipe, timed, self._max_nodes, self._memory, keep_outcomes=self._keep_outcomes
+                root.model,
+                self.recipe,
+                timed,
+                self._max_nodes,
+                self._memory,
+                keep_outcomes=self._keep_outcomes,
+                observe=self._binding.observation,
             )
         return self._search
 
@@ -237,6 +246,9 @@ def make_agent(
     state_key: StateKey | None = None,
     action_mask: ActionMask | None = None,
     reward_bounds: RewardBounds | None = None,
+    value_function: ObservedValue | None = None,
+    policy: ObservedWeights | None = None,
+    prior: ObservedWeights | Ingredient | None = None,
     keep_outcomes: bool = False,
     **overrides: Any,
 ) -> Agent:
@@ -260,6 +272,10 @@ def make_agent(
             `info["action_mask"]` where there is one.
         reward_bounds: in a simulator, smallest and largest reward of one step, if known; a finite p > 1 needs them
             where rewards may be negative.
+        value_function: a function of an observation that returns what a leaf is worth, the discounted return to expect
+            from there; it takes the place of playouts.
+        policy: a function of an observation that returns each action's probability, which playouts follow.
+        prior: the same for where to search first; asked once for a state, by algorithms such as "puct" and "gumbel".
         keep_outcomes: whether outcomes are stored even if the recipe does not need them, so that `graph()` has them;
             it takes memory and changes no result.
         **overrides: options of the algorithm, or slots of the recipe.
@@ -274,6 +290,7 @@ def make_agent(
         preset = None
     named = None if preset is None else str(preset)
     recipe = make_recipe(algorithm, preset=named, env_id=env_id, others=OWN_OPTIONS, **overrides)
+    recipe = with_functions(recipe, value_function, policy, prior)
     return Agent(
         env,
         recipe,
@@ -311,6 +328,9 @@ def plan(
     max_nodes: int | None = None,
     memory: int = MEMORY,
     on_progress: OnProgress | None = None,
+    value_function: ObservedValue | None = None,
+    policy: ObservedWeights | None = None,
+    prior: ObservedWeights | Ingredient | None = None,
 ) -> SearchResult:
     """Plan once from a state of a model, without any environment.
 
@@ -325,11 +345,19 @@ def plan(
         max_nodes: cap on stored nodes; None for what fits into `memory`.
         memory: bytes that the graph may take.
         on_progress: called between chunks with a `Progress`; a true answer stops the search.
+        value_function: as for `make_agent`, a function of the state as it is given here.
+        policy: the same.
+        prior: the same.
     """
     allowance, number = as_budget(budget), fresh_seed(seed)
     elapsed = check_count("elapsed", elapsed, 0)
     steps_left = None if steps_left is None else check_count("steps_left", steps_left, 0)
-    search = Search(model, make_recipe(algorithm), steps_left is not None, max_nodes, memory)
+    recipe = with_functions(make_recipe(algorithm), value_function, policy, prior)
+
+    def observe(cells: Sequence[int]) -> Any:
+        return cells[0] if len(cells) == 1 else np.array(cells, np.int64)
+
+    search = Search(model, recipe, steps_left is not None, max_nodes, memory, observe=observe)
     cells = model.cells(state)
     search.seed(agent_stream(number, 0))
     ended = model.terminal is not None and model.terminal(cells)

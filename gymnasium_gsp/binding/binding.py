@@ -4,6 +4,7 @@ Nothing of the environment is changed: no step, no draw from its random stream, 
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +74,14 @@ class Binding(ABC):
     @abstractmethod
     def observe(self, root: Root) -> object:
         """The observation of the environment's present state."""
+
+    @abstractmethod
+    def observation(self, cells: Sequence[int]) -> Any:
+        """What the agent sees in a state that a search has just reached, for functions of observations.
+
+        Args:
+            cells: the state.
+        """
 
     def check_observation(self, observation: object, root: Root) -> None:
         """Refuse an observation that is not that of the environment's present state.

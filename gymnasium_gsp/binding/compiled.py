@@ -1,6 +1,6 @@
 """Environments that are planned in without a simulator: by their own compiled model, or by their transition table."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,10 @@ class CompiledBinding(Binding):
         return Root(self.view.raw.compiled_model(), cells, state.elapsed, left, state.terminated)
 
     def observe(self, root: Root) -> object:
-        return self.view.raw.observe(root.cells.tolist())
+        return self.observation(root.cells.tolist())
+
+    def observation(self, cells: Sequence[int]) -> Any:
+        return self.view.raw.observe(cells)
 
     def describe(self) -> dict[str, Any]:
         return self._describe("compiled step of the environment itself")
@@ -68,7 +71,10 @@ class TableBinding(Binding):
         return Root(self._model, cells, elapsed or 0, self._steps_left(elapsed), ended, elapsed is not None)
 
     def observe(self, root: Root) -> object:
-        return int(root.cells[0])
+        return self.observation(root.cells.tolist())
+
+    def observation(self, cells: Sequence[int]) -> int:
+        return cells[0]
 
     def describe(self) -> dict[str, Any]:
         return self._describe("the environment's transition table P, compiled")

@@ -18,12 +18,13 @@ from gymnasium_gsp.binding.wrappers import sort_wrappers
 from gymnasium_gsp.errors import RecipeError
 
 
-def connect(env: Any, simulator: Callable[[], Env] | None = None, **options: Any) -> Binding:
+def connect(env: Any, simulator: Callable[[], Env] | None = None, observing: bool = False, **options: Any) -> Binding:
     """Bind to an environment by the fastest way that it allows.
 
     Args:
         env: the environment, wrapped or not.
         simulator: a function that returns a private environment to simulate in; it rules out the compiled ways.
+        observing: whether functions of observations are asked during the search.
         **options: of `SimulatedBinding`; any of them rules out the compiled ways.
 
     Raises:
@@ -32,17 +33,31 @@ def connect(env: Any, simulator: Callable[[], Env] | None = None, **options: Any
     view = read_environment(env)
     given = {name: value for name, value in options.items() if value is not None}
     if simulator is not None or given:
-        return simulate(view, simulator, **given)
+        return _observed(simulate(view, simulator, observing=observing, **given), observing)
     wrappers = sort_wrappers(view)
     if not wrappers.builders and not wrappers.unseen:
         for kind in (CompiledBinding, TableBinding):
             if kind.fits(view.raw):
                 return kind(view)
         if RDDLBinding.fits(view.raw):
-            return bind_rddl(view, wrappers)
-    binding = SimulatedBinding(view, wrappers)
+            return bind_rddl(view, wrappers, observing)
+    binding = _observed(SimulatedBinding(view, wrappers, observing=observing), observing)
     if not binding.masked:
         _hint_at_observed_mask(view.env)
+    return binding
+
+
+def _observed(binding: SimulatedBinding, observing: bool) -> SimulatedBinding:
+    """The binding, if its simulator shows what the agent sees wherever that is asked for.
+
+    Raises:
+        RecipeError: where a wrapper that changes observations is missing.
+    """
+    if observing and binding.simulator.wrappers.unseen:
+        raise RecipeError(
+            f"value_function, policy and prior take observations, and {', '.join(binding.simulator.wrappers.unseen)} "
+            "cannot be rebuilt around a simulator: leave the wrapper out, and do its work in the function"
+        )
     return binding
 
 

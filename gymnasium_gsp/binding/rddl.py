@@ -1,6 +1,6 @@
 """pyRDDLGym environments: planned in by their compiled model, or by their simulator where they have none."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,9 @@ class RDDLBinding(Binding):
     def check_observation(self, observation: object, root: Root) -> None:
         super().check_observation(objects_by_number(self.view.raw.model, observation), root)
 
+    def observation(self, cells: Sequence[int]) -> Any:
+        raise NotImplementedError  # a simulator takes the place of this binding, see `bind_rddl`
+
     def describe(self) -> dict[str, Any]:
         model = self._describe(f"the RDDL instance, compiled by {self.compiled.compiler}")
         name = self.view.id or self.view.raw.model.instance_name
@@ -84,7 +87,7 @@ class SimulatedRDDLBinding(SimulatedBinding):
     """
 
     def __init__(self, view: EnvironmentView, wrappers: SortedWrappers, reason: str) -> None:
-        super().__init__(view, wrappers)
+        super().__init__(view, wrappers, observing=True)
         self.reason = reason
 
     def observe(self, root: Root) -> object:
@@ -97,8 +100,13 @@ class SimulatedRDDLBinding(SimulatedBinding):
         return {**super().describe(), "not compiled": self.reason}
 
 
-def bind_rddl(view: EnvironmentView, wrappers: SortedWrappers) -> Binding:
-    """Bind to a pyRDDLGym environment by its compiled model, or by its simulator where a construct is refused."""
+def bind_rddl(view: EnvironmentView, wrappers: SortedWrappers, observing: bool = False) -> Binding:
+    """Bind to a pyRDDLGym environment by its compiled model, or by its simulator where a construct is refused.
+
+    It is also simulated where functions of observations are asked, as those are pyRDDLGym's own dictionaries.
+    """
+    if observing:
+        return SimulatedRDDLBinding(view, wrappers, "observations for functions come from the simulator")
     try:
         return RDDLBinding(view)
     except NotTranslatedError as refusal:

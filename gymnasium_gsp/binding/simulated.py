@@ -3,7 +3,7 @@
 import statistics
 import time
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -193,6 +193,9 @@ class SimulatedBinding(Binding):
 
     def observe(self, root: Root) -> object:
         return self.simulator.observe()
+
+    def observation(self, cells: Sequence[int]) -> Any:
+        return self.model.observation(cells)
 
     def describe(self) -> dict[str, Any]:
         simulator, note = self.simulator, f" ({self.adapter.note})" if self.adapter.note else ""

@@ -8,7 +8,7 @@ steps on with its own random stream, so nothing is cloned inside a simulation, a
 import ctypes
 import math
 import random
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,8 @@ class SimulatorModel:
         self._key, self._mask = key, mask
         self._masks_met: dict[object, LegalActions] = {}  # legal actions by mask, as reading one takes a microsecond
         self._root_number = -1
+        self._root_observation: Any = None
+        self._observation_now: Any = None  # of the simulator's present state
         self._root_legal = self._legal_now = LegalActions([], [])  # of the root, and of the simulator's present state
         self._random = random.Random(0)
         self._bind()
@@ -124,8 +126,12 @@ class SimulatorModel:
         number = self.keys.number(self._key(observation))
         if self._mask is not None and not (asked_again and number == self._root_number):
             self._root_legal = self._read_mask(observation, info)
-        self._root_number = number
+        self._root_number, self._root_observation = number, observation
         return np.array([number, 0], np.int64)
+
+    def observation(self, cells: Sequence[int]) -> Any:
+        """The observation of the root, or of the state that the simulator has just reached."""
+        return self._root_observation if cells[1] == 0 else self._observation_now
 
     def _read_mask(self, observation: object, info: object) -> LegalActions:
         """The legal actions of the simulator's present state."""
@@ -179,6 +185,7 @@ class SimulatorModel:
             if ended:
                 return TERMINATED
             cells[0] = self.keys.number(self._key(observation))
+            self._observation_now = observation
             if self._mask is not None:
                 self._legal_now = self._read_mask(observation, info)
             return RUNNING

@@ -11,10 +11,13 @@ from gymnasium_gsp.models.model import Model
 from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.frame import FIRST_KEY, INTERVAL, PROGRAM
 from gymnasium_gsp.search.ingredients.evaluation import Constant, Heuristic, PythonValue, Rollout, SampledTree
+from gymnasium_gsp.search.ingredients.functions import ObservationFunction, Observe, ValueFunction
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_HORIZON
 from gymnasium_gsp.search.ingredients.ingredient import Ingredient
 from gymnasium_gsp.search.ingredients.optimism import Optimism, Propagation
-from gymnasium_gsp.search.recipe import Recipe, Sweep
+from gymnasium_gsp.search.ingredients.prior import GumbelHalving
+from gymnasium_gsp.search.prior import PRIOR_CELLS
+from gymnasium_gsp.search.recipe import PairedScenarios, Recipe, Sweep
 
 _CODES = {
     "key": {
@@ -93,7 +96,8 @@ class Assembly:
 class _Assembler:
     """The parts of an assembly while it is put together."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, observe: Observe | None) -> None:
+        self.model, self.observe = model, observe
         self.program = np.zeros(1, PROGRAM)
         self.params: list[float] = []
         self.pointers: list[Pointer] = []
@@ -113,12 +117,21 @@ class _Assembler:
 
     def install(self, slot: str, ingredient: Ingredient) -> None:
         """Let the program call an ingredient."""
-        self.install_pointer(slot, ingredient.pointer())
+        if isinstance(ingredient, ObservationFunction) and self.observe is not None:
+            pointer = ingredient.bind(self.model.width, self.model.actions, self.observe)
+        else:
+            pointer = ingredient.pointer()
+        self.install_pointer(slot, pointer)
         self.install_params(slot, ingredient.params())
 
     def install_evaluation(self, recipe: Recipe, model: Model) -> None:
         """Let the program value leaves."""
         evaluation, kind = recipe.evaluation, codes.BY_FUNCTION
+        if model.keys is not None and isinstance(evaluation, PythonValue | Heuristic):
+            raise RecipeError(
+                f"{type(evaluation).__name__} is a function of a state's cells, which in a simulator are internal "
+                "numbers: write make_agent(env, ..., value_function=f) with a function of the observation"
+            )
         self.program["rollout_steps"] = codes.NO_LIMIT
         if isinstance(evaluation, Rollout):
             kind = codes.BY_ROLLOUT
@@ -142,6 +155,8 @@ class _Assembler:
             self.install_params("value", (float(evaluation.width), float(evaluation.depth)))
         elif isinstance(evaluation, Heuristic):
             self.install("value", evaluation.ingredient())
+        elif isinstance(evaluation, ValueFunction):
+            self.install("value", evaluation)
         elif isinstance(evaluation, PythonValue):
             self.install_pointer("value", evaluation.bind(model.width))
         self.program["evaluation"] = kind
@@ -162,6 +177,7 @@ class _Assembler:
             ("q_at", model.actions, True),
             ("heads_at", model.actions, program["edges_kept"][0]),
             ("variance_at", model.actions, program["variance_kept"][0]),
+            ("prior_at", PRIOR_CELLS + model.actions, program["prior_kept"][0]),
             ("interval_at", INTERVAL.itemsize // 8, intervals),
         ):
             program[place] = cell
@@ -170,13 +186,14 @@ class _Assembler:
         program["lower_bounds"] = len(self.params)
 
 
-def assemble(model: Model, recipe: Recipe, keep_outcomes: bool = False) -> Assembly:
+def assemble(model: Model, recipe: Recipe, keep_outcomes: bool = False, observe: Observe | None = None) -> Assembly:
     """Bind a recipe, whose key is settled, to a model: compile or load what it calls, and lay out the rows.
 
     Args:
         model: what to plan in.
         recipe: how.
         keep_outcomes: whether outcomes are stored even if the recipe does not need them.
+        observe: the observation of a state; None where there is none.
 
     Raises:
         RecipeError: if recipe and model do not fit.
@@ -184,7 +201,7 @@ def assemble(model: Model, recipe: Recipe, keep_outcomes: bool = False) -> Assem
     optimism, values = recipe.optimism, None
     if optimism is not None and not optimism.learned:
         values = value_range(model, optimism, float(recipe.discount or 0.0))
-    parts = _Assembler(model)
+    parts = _Assembler(model, observe)
     program, decision = parts.program, recipe.decision
     for slot, choices in _CODES.items():
         program[slot] = choices[getattr(recipe, slot)]
@@ -201,13 +218,19 @@ def assemble(model: Model, recipe: Recipe, keep_outcomes: bool = False) -> Assem
         program["lower_is_mean"] = recipe.optimism.lower_is_mean
         program["learned"] = recipe.optimism.learned
         program["margin"] = recipe.optimism.margin or 0.0
+    program["prior_kept"] = recipe.keeps_prior
+    if recipe.prior is not None:
+        parts.install("prior", recipe.prior)
+    if isinstance(recipe.root_allocation, GumbelHalving):
+        program["halving"] = 1
+        parts.install_params("halving", recipe.root_allocation.params())
     if isinstance(decision, Sweep):
         program["sweep"] = decision.passes
         program["caution"] = decision.caution
         if decision.backup is not None or recipe.estimator == "running":
             parts.install("decision_backup", decision.backup or recipe.backup)
     parts.lay_out_rows(model, recipe)
-    if recipe.root_allocation is not None:
+    if isinstance(recipe.root_allocation, PairedScenarios):
         program["pairing"] = 1
         for name in ("novelty", "known", "evidence"):
             program[name] = getattr(recipe.root_allocation, name)

@@ -9,8 +9,8 @@ BY_ROLLOUT, BY_CONSTANT, BY_FUNCTION, BY_SAMPLED_TREE = range(4)
 ON_THE_TRAIL, AT_THE_SWITCH = range(2)
 BEST_VALUE, MOST_VISITS = range(2)
 
-# Where a decision with paired scenarios stands.
-EXPLORING, BY_GRAPH, BY_SCENARIOS = range(3)
+# Where a decision with a root allocation stands.
+EXPLORING, BY_GRAPH, BY_SCENARIOS, BY_HALVING = range(4)
 
 # Where a sweep reads the values behind outcomes: the search's own, plain ones, or those with one step less to go.
 STORED, PLAIN, ONE_STEP_LESS = range(3)
@@ -27,6 +27,6 @@ ADD_WHILE_ROOM, GROWING, LAST_ROOM = range(3)
 
 # How a call of the loop ends.
 DONE, FULL, OUT_OF_STEPS, OUT_OF_NODES, NO_ROOM_FOR_ROOT = range(5)
-STEP_FAILED, NO_ACTION, BAD_ACTION, BAD_BACKUP, BAD_VALUE, RAISED, WRONG_DRAWS, BAD_REWARD = range(10, 18)
+STEP_FAILED, NO_ACTION, BAD_ACTION, BAD_BACKUP, BAD_VALUE, RAISED, WRONG_DRAWS, BAD_REWARD, BAD_PRIOR = range(10, 19)
 
 NO_LIMIT = 1 << 62  # of a budget that is not given

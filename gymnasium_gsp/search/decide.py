@@ -14,9 +14,11 @@ from gymnasium_gsp.abi.stream import below
 from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.frame import is_action, make_frame, node_at
 from gymnasium_gsp.search.graph import reach
+from gymnasium_gsp.search.halving import best_drawn_action
 from gymnasium_gsp.search.intervals import action_bound, end_value
 from gymnasium_gsp.search.plain_values import sweep_plainly
 from gymnasium_gsp.search.playout import read_legal, uniform_action
+from gymnasium_gsp.search.prior import show_prior
 from gymnasium_gsp.search.scenarios import decide_by_scenarios
 from gymnasium_gsp.search.sweep import Swept, sweep
 
@@ -120,6 +122,10 @@ def decide(arrays, order, position, reals, counts):
     legal = read_legal(frame, frame.root_state)
     if legal <= 0:
         return codes.NO_ACTION
+    if frame.allocation.phase == codes.BY_HALVING and show_prior(frame, frame.tally.root):
+        frame.tally.detail = best_drawn_action(frame, q, address(counts, 0))
+        reals[0] = q[frame.tally.detail]  # the mean over all visits would count those that the halving spent
+        return codes.DONE
     scores = q
     if frame.program.caution > 0.0:
         scores = address(reals, 1 + actions)  # squared standard errors, see `sweep_errors`

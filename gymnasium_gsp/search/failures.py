@@ -27,6 +27,8 @@ def failure_message(status: int, model: Model, recipe: Recipe, state: tuple[int,
         "can be done must be reached with TERMINATED",
         codes.BAD_ACTION: f"the selection or rollout policy answered in state {state} with an action that does not "
         "exist or is not legal; it must return one of the legal actions",
+        codes.BAD_PRIOR: f"the prior of state {state} must be a finite number of at least 0 for each of the "
+        f"{model.actions} actions, above 0 for a legal one; a compiled prior returns 1",
         codes.BAD_BACKUP: _backup_message(recipe.power),
         codes.BAD_VALUE: f"the evaluation of state {state} is not a finite number; return one, or raise",
         codes.WRONG_DRAWS: f"{model.name}: the step must draw the same number of random values for every state and "

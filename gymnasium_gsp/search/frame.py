@@ -25,6 +25,7 @@ PROGRAM = np.dtype(
         ("bound", np.int64),
         ("policy", np.int64),
         ("value", np.int64),
+        ("prior", np.int64),
         # Where the parameters of each of them begin in `params`.
         ("select_params", np.int64),
         ("root_select_params", np.int64),
@@ -33,6 +34,8 @@ PROGRAM = np.dtype(
         ("bound_params", np.int64),
         ("policy_params", np.int64),
         ("value_params", np.int64),
+        ("prior_params", np.int64),
+        ("halving_params", np.int64),
         ("lower_bounds", np.int64),  # there: the lower bound on the remaining return, per depth
         # The recipe's choices.
         ("key", np.int64),  # BY_STATE, BY_STATE_ELAPSED, BY_PATH or BY_ACTIONS
@@ -47,6 +50,8 @@ PROGRAM = np.dtype(
         ("recommendation", np.int64),  # BEST_VALUE or MOST_VISITS
         ("edges_kept", np.int64),  # 1 if outcomes are stored
         ("variance_kept", np.int64),  # 1 if the variance of the targets is stored
+        ("prior_kept", np.int64),  # 1 if each node keeps a prior over its actions
+        ("halving", np.int64),  # 1 if the root draws its actions by the prior and halves them
         ("rewards_apart", np.int64),  # 1 if outcomes that differ in their reward are stored apart
         # The model's sizes and the layout of a node's row, in cells of 8 bytes.
         ("actions", np.int64),
@@ -57,6 +62,7 @@ PROGRAM = np.dtype(
         ("q_at", np.int64),
         ("heads_at", np.int64),
         ("variance_at", np.int64),
+        ("prior_at", np.int64),
         ("interval_at", np.int64),
         # How far this decision looks.
         ("horizon", np.int64),  # steps from the root that a simulation selects
@@ -129,7 +135,7 @@ ALLOCATION = np.dtype(
         ("novel", np.float64),  # those of them whose outcome had not been met before
         ("renewed_at", np.int64),  # simulations of the episode when all bounds were last renewed
         # Where the decision stands.
-        ("phase", np.int64),  # EXPLORING, BY_GRAPH or BY_SCENARIOS
+        ("phase", np.int64),  # EXPLORING, BY_GRAPH, BY_SCENARIOS or BY_HALVING
         ("exploring", np.float64),  # share of the budget that explores before the phase is settled
         ("legal", np.int64),  # actions that entered the halving
         ("alive", np.int64),  # actions that are still in it; they stand first
@@ -140,7 +146,7 @@ ALLOCATION = np.dtype(
         ("salt", np.uint64),  # what scenarios are drawn from in this decision
     ]
 )
-"""The root allocation, where a recipe has paired scenarios."""
+"""The root allocation, where a recipe has one."""
 
 ARM = np.dtype(
     [
@@ -148,7 +154,7 @@ ARM = np.dtype(
         ("scenarios", np.int64),  # whole scenarios that it has met
         ("total", np.float64),  # returns in them
         ("spread", np.float64),  # sum of their squared deviations from the mean
-        ("pending", np.float64),  # return in the scenario at hand; NaN before
+        ("pending", np.float64),  # return in the scenario at hand, NaN before; or an action's noise
     ]
 )
 """An action in the halving."""

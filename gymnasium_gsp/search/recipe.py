@@ -18,9 +18,11 @@ from gymnasium_gsp.search.ingredients.evaluation import (
     Rollout,
     SampledTree,
 )
+from gymnasium_gsp.search.ingredients.functions import ObservationFunction, ValueFunction
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_DISCOUNT, AdaptiveHorizon, FixedHorizon, Horizon, StepsLeft
-from gymnasium_gsp.search.ingredients.ingredient import as_ingredient, check_choices, check_number, make_plain
+from gymnasium_gsp.search.ingredients.ingredient import Custom, as_ingredient, check_choices, check_number, make_plain
 from gymnasium_gsp.search.ingredients.optimism import Optimism, Propagation
+from gymnasium_gsp.search.ingredients.prior import GumbelHalving
 from gymnasium_gsp.search.ingredients.selection import PolynomialBonus, table1_row_failures
 from gymnasium_gsp.search.ingredients.switching import Switching
 
@@ -95,16 +97,17 @@ _CHOICES = {
     "recommendation": ("best_value", "most_visits"),
 }
 _VALUES: dict[str, tuple[type, ...]] = {
-    "evaluation": (Rollout, Constant, Heuristic, PythonValue, SampledTree),
+    "evaluation": (Rollout, Constant, Heuristic, PythonValue, SampledTree, ValueFunction),
     "horizon": (StepsLeft, FixedHorizon, AdaptiveHorizon),
     "propagation": (Propagation, type(None)),
-    "root_allocation": (PairedScenarios, type(None)),
+    "root_allocation": (PairedScenarios, GumbelHalving, type(None)),
     "decision": (SearchValues, Sweep),
 }
 _INGREDIENTS = {
     "selection": "select",
     "root_selection": "select",
     "backup": "backup",
+    "prior": "prior",
 }
 _OF_MEANS = (
     "selection",
@@ -116,6 +119,7 @@ _OF_MEANS = (
     "evaluation",
     "decision",
     "keep_variance",
+    "prior",
 )
 """Slots that mean nothing where a recipe has optimism."""
 
@@ -146,7 +150,9 @@ class Recipe:
         optimism: bounds on values in place of means; selection and backup are then theirs, and the model must declare
             reward bounds.  None for means.
         propagation: the reach of a change in a bound, beyond the trail; only with optimism, None for Propagation().
-        root_allocation: `PairedScenarios` where the root's actions may be compared by them; only with learned values.
+        root_allocation: `PairedScenarios` where the root's actions may be compared by them, only with learned values;
+            `GumbelHalving` to draw the root's actions by the prior and halve them.
+        prior: weights of a node's actions; None for equal ones where something reads a prior.
         retention: "decision", a fresh graph each time; "episode", the graph is kept until the episode ends.
         decision: by the search's own values, or after a sweep.
         recommendation: the action with the best value (with optimism, lower bound) or with the most visits.
@@ -166,7 +172,8 @@ class Recipe:
     discount: float | Literal["from_horizon"] | None = None
     optimism: Optimism | None = None
     propagation: Propagation | None = None
-    root_allocation: PairedScenarios | None = None
+    root_allocation: PairedScenarios | GumbelHalving | None = None
+    prior: Any = None
     retention: Literal["decision", "episode"] = "decision"
     decision: SearchValues | Sweep = SearchValues()
     recommendation: Literal["best_value", "most_visits"] = "best_value"
@@ -184,7 +191,7 @@ class Recipe:
             raise RecipeError(f"keep_variance must be True or False, not {self.keep_variance!r}")
         for slot, kind in _INGREDIENTS.items():
             value = getattr(self, slot)
-            if value is not None or slot != "root_selection":
+            if value is not None or slot not in ("root_selection", "prior"):
                 object.__setattr__(self, slot, as_ingredient(value, kind, slot))
         if self.discount not in (None, "from_horizon"):
             check_number("discount", self.discount, smallest=0.0, largest=1.0)
@@ -196,6 +203,7 @@ class Recipe:
             self._check_nothing_learned()
         if isinstance(self.decision, Sweep) and self.decision.every is not None and self.estimator != "current":
             raise RecipeError("every of a sweep brings present values up to date: give estimator='current' with it")
+        self._check_prior()
         if self.learning == "at_the_switch":
             self._check_switching()
         constants = getattr(self.selection, "constants", None)
@@ -207,8 +215,8 @@ class Recipe:
             )
 
     def _check_nothing_learned(self) -> None:
-        if self.root_allocation is not None:
-            raise RecipeError("root_allocation belongs to a recipe with optimism=ImaginedOutcomes(): leave it out")
+        if isinstance(self.root_allocation, PairedScenarios):
+            raise RecipeError("PairedScenarios belongs to a recipe with optimism=ImaginedOutcomes(): leave it out")
         if isinstance(self.decision, Sweep) and self.decision.passes > 1:
             raise RecipeError(
                 f"a sweep of {self.decision.passes} passes belongs to a recipe with optimism=ImaginedOutcomes(); "
@@ -216,6 +224,20 @@ class Recipe:
             )
         if isinstance(self.decision, Sweep) and self.decision.caution > 0.0:
             raise RecipeError("caution of a sweep belongs to a recipe with optimism=ImaginedOutcomes(): leave it out")
+
+    def _check_prior(self) -> None:
+        if self.prior is not None and not self.keeps_prior:
+            raise RecipeError(
+                f"nothing in this recipe reads a prior: use the algorithm puct, or selection=PUCT() in place of "
+                f"{self.selection!r}"
+            )
+        if isinstance(self.root_allocation, GumbelHalving) and (
+            self.root_selection is not None or self.recommendation != "best_value" or self.optimism is not None
+        ):
+            raise RecipeError(
+                "GumbelHalving chooses the root's actions and decides by itself, without bounds: leave root_selection, "
+                "recommendation and optimism out"
+            )
 
     def _check_switching(self) -> None:
         if self.target != "return" or self.estimator != "running":
@@ -282,6 +304,19 @@ class Recipe:
                 return DEFAULT_DISCOUNT
             return 1.0 if self.discount is None else 1.0 - 1.0 / steps
         return float(self.discount)
+
+    @property
+    def functions(self) -> tuple[ObservationFunction, ...]:
+        """The Python functions of observations in its slots."""
+        slots = (self.evaluation, getattr(self.evaluation, "policy", None), self.prior)
+        return tuple(function for function in slots if isinstance(function, ObservationFunction))
+
+    @property
+    def keeps_prior(self) -> bool:
+        """True if something reads a prior over a node's actions."""
+        selections = [part for part in (self.selection, self.root_selection) if part is not None and part.reads_prior]
+        custom = all(isinstance(part, Custom) for part in selections)
+        return isinstance(self.root_allocation, GumbelHalving) or bool(selections and (self.prior or not custom))
 
     @property
     def needs_edges(self) -> bool:

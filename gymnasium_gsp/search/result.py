@@ -31,7 +31,7 @@ class SearchResult:
             to search.
         at_cap: whether the node store was full, so that the search went on without adding nodes.
         inherited: visits that the root had before this decision, from a graph that was kept.
-        recommendation: what the recipe recommends, "best_value" or "most_visits".
+        recommendation: what the recipe recommends, "best_value" or "most_visits"; "halving" where its root decides.
         action_names: a name for each action, where the environment has them; otherwise empty.
     """
 
@@ -70,6 +70,8 @@ class SearchResult:
         score = f"{self.q_values[self.action]:.6g}" if by_value else f"{self.visit_counts[self.action]:,} visits"
         if not self.visit_counts[self.action]:
             return "No action was tried; this one was drawn at random."
+        if self.recommendation == "halving":
+            return f"{self.name(self.action)} came first in the halving, by prior and value."
         largest = int(np.where(self.visit_counts > 0, self.q_values, -np.inf).argmax())
         if by_value and scores[largest] > scores[self.action]:
             larger = f"{self.q_values[largest]:.6g} of {self.name(largest)}"

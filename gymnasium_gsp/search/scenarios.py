@@ -18,6 +18,7 @@ from gymnasium_gsp.abi.signatures import FAILED, RUNNING, TERMINATED
 from gymnasium_gsp.abi.stream import below, next_word
 from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.frame import arm_at, hop_at, is_action, node_at, reward_of, stats_of
+from gymnasium_gsp.search.halving import halve, set_goal, share_spent
 from gymnasium_gsp.search.intervals import end_value, open_actions
 from gymnasium_gsp.search.observed_values import observe_playout, renew_if_due
 from gymnasium_gsp.search.optimistic import count_outcome, next_node
@@ -26,15 +27,6 @@ from gymnasium_gsp.search.propagate import propagate
 
 # Odd constants that keep the streams of scenarios, depths and choices apart.
 _SCENARIO, _DEPTH, _CHOICE = map(types.uint64, (0x8CB92BA72F3D8DD7, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F))
-
-
-@njit
-def share_spent(frame):
-    """Return which share of the decision's budget is spent, by the limit that is nearest."""
-    program, tally = frame.program, frame.tally
-    by_time = program.time_share + (tally.simulations - program.chunk_begun) * program.time_share_each
-    by_count = max(tally.simulations / program.simulation_budget, tally.model_steps / program.step_budget)
-    return max(by_time, by_count, tally.new_nodes / program.node_limit)
 
 
 @njit
@@ -87,13 +79,6 @@ def begin_halving(frame):
 
 
 @njit
-def set_goal(frame):
-    """Share what is left of the budget evenly between the rounds to come."""
-    allocation, spent = frame.allocation, share_spent(frame)
-    allocation.goal = spent + (1.0 - spent) / max(allocation.rounds, 1)
-
-
-@njit
 def end_scenario(frame):
     """Book a scenario that every action still alive has met, and halve them if the round's share is spent."""
     allocation = frame.allocation
@@ -108,9 +93,7 @@ def end_scenario(frame):
     allocation.next = 0
     if allocation.alive > 1 and share_spent(frame) >= allocation.goal:
         sort_arms(frame)
-        allocation.alive = (allocation.alive + 1) // 2
-        allocation.rounds -= 1
-        set_goal(frame)
+        halve(frame)
 
 
 @njit

@@ -34,6 +34,7 @@ from gymnasium_gsp.search.frame import (
 )
 from gymnasium_gsp.search.graph import find
 from gymnasium_gsp.search.ingredients.evaluation import SampledTree
+from gymnasium_gsp.search.ingredients.functions import Observe
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_HORIZON, planned_trajectories
 from gymnasium_gsp.search.loop import run_simulations
 from gymnasium_gsp.search.observed_values import SMALLEST_VALUE
@@ -72,6 +73,7 @@ class Search:
         memory: bytes that the graph may take.
         first_rows: rows to start with; changes no result.
         keep_outcomes: whether outcomes are stored even if the recipe does not need them; changes no result.
+        observe: the observation of a state, for functions of observations; None where there is none.
 
     Raises:
         RecipeError: if recipe and model do not fit, or a limit makes no sense.
@@ -86,6 +88,7 @@ class Search:
         memory: int = MEMORY,
         first_rows: int = SMALLEST,
         keep_outcomes: bool = False,
+        observe: Observe | None = None,
     ) -> None:
         if not isinstance(model, Model):
             raise RecipeError(
@@ -99,7 +102,7 @@ class Search:
         check_count("memory", memory, SMALLEST_MEMORY)
         self.model, self.recipe = model, recipe.settled(timed)
         self.discount = self.recipe.discount_in(1)  # settled by each decision
-        self._assembly = assemble(model, self.recipe, keep_outcomes)
+        self._assembly = assemble(model, self.recipe, keep_outcomes, observe)
         self.rng = np.zeros(2, np.uint64)
         arrays = Arrays(
             program=self._assembly.program,
@@ -426,7 +429,7 @@ class Search:
             stopped_by=stopped_by,
             at_cap=bool(tally.capped),
             seconds=ended - begun,
-            recommendation=self.recipe.recommendation,
+            recommendation="halving" if self.program.halving else self.recipe.recommendation,
         )
 
     def _nothing_to_search(self, begun: float) -> SearchResult:

@@ -10,8 +10,10 @@ from gymnasium_gsp.abi.signatures import FAILED, TERMINATED, call_backup, call_s
 from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.frame import edge_at, hop_at, is_action, node_at, place, reward_of, stats_of
 from gymnasium_gsp.search.graph import add_if_room, child_tag, find, record_outcome
+from gymnasium_gsp.search.halving import next_drawn_action
 from gymnasium_gsp.search.ingredients.switching import switching_depth
 from gymnasium_gsp.search.playout import copy_state, read_legal, rollout, take_step, uniform_action
+from gymnasium_gsp.search.prior import show_prior
 from gymnasium_gsp.search.sampled_tree import tree_value
 
 
@@ -19,23 +21,27 @@ from gymnasium_gsp.search.sampled_tree import tree_value
 def choose(frame, number, fresh, depth):
     """Choose the action to try at a node: what the selection says, or a uniform one where the node is new.
 
-    Returns -1 if the state has no legal action and -2 if the selection's answer is none.
+    Returns minus the status if that fails.
     """
     legal = read_legal(frame, frame.state)
     if legal <= 0:
-        return -1
+        return -codes.NO_ACTION
     if fresh:
         notes(frame.context, depth)[0] = UNKNOWN
         return uniform_action(frame, legal)
     place(frame, depth)
     program, node = frame.program, node_at(frame, number)
+    if program.prior_kept != 0 and not show_prior(frame, number):
+        return -codes.BAD_PRIOR
     select, params = program.select, program.select_params
     if depth == 0:
+        if program.halving != 0:
+            return next_drawn_action(frame)
         select, params = program.root_select, program.root_select_params
     action = call_select(
         select, offset(frame.params, params), frame.context, node.stats.visits, node.q, node.counts, frame.rng
     )
-    return action if is_action(frame, action) else -2
+    return action if is_action(frame, action) else -codes.BAD_ACTION
 
 
 @njit(forceinline=True)
@@ -175,7 +181,7 @@ def simulate(frame):
             break
         action = choose(frame, node, fresh, depth)
         if action < 0:
-            return codes.NO_ACTION if action == -1 else codes.BAD_ACTION
+            return -action
         if program.edges_kept != 0:  # the backup will ask for these edges, which nothing has read lately
             prefetch(edge_at(frame, node_at(frame, node).heads[action]))
         hop = hop_at(frame, depth)

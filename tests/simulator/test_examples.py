@@ -49,6 +49,14 @@ def test_a_planner_becomes_a_data_set_and_a_policy(tmp_path, monkeypatch):
     assert policy > 40.0  # a random policy reaches 22
 
 
+def test_search_on_ppo():
+    """On CartPole after 5,000 steps of training, where a search is better than the policy."""
+    pytest.importorskip("stable_baselines3", reason="stable-baselines3 is absent")
+    returns = load("search_on_ppo").main("CartPole-v1", training=5_000, budgets=(32,), episodes=3)
+    assert list(returns) == ["PPO alone", "32 simulations"]
+    assert sum(returns["32 simulations"]) >= sum(returns["PPO alone"])
+
+
 def test_every_example_is_tried_here():
     tried = Path(__file__).read_text()
     assert all(f'load("{path.stem}")' in tried for path in EXAMPLES.glob("*.py"))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gymnasium_gsp.abi.pointers import Pointer, ctypes_type
 from gymnasium_gsp.abi.signatures import SIGNATURES
 from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.search.ingredients.functions import ValueFunction
 from gymnasium_gsp.search.ingredients.ingredient import Custom, Ingredient, as_ingredient, check_number, make_plain
 
 
@@ -109,7 +110,9 @@ class SampledTree:
 
 @dataclass(frozen=True)
 class PythonValue:
-    """Any Python function of the state, a learned value for instance.  The search then keeps the GIL.
+    """Any Python function of the cells of a model's state.  The search then keeps the GIL.
+
+    In a simulator cells are internal numbers; a function of observations is a `ValueFunction`.
 
     Attributes:
         function: takes the state's cells, a fresh (width,) int64 array, and returns a float.
@@ -137,4 +140,4 @@ class PythonValue:
         return Pointer(ctypes.cast(callback, ctypes.c_void_p).value or 0, callback, needs_gil=True, raised=raised)
 
 
-Evaluation = Rollout | Constant | Heuristic | PythonValue | SampledTree
+Evaluation = Rollout | Constant | Heuristic | PythonValue | SampledTree | ValueFunction

@@ -24,6 +24,7 @@ class Ingredient:
     kind: ClassVar[str]
     function: ClassVar[Any]
     needs_variance: ClassVar[bool] = False  # whether a backup reads the variance of the targets
+    reads_prior: ClassVar[bool] = False  # whether a selection reads the prior over the node's actions
 
     def pointer(self) -> Pointer:
         """The compiled function; compiled or loaded from the cache at the first call."""
@@ -42,12 +43,14 @@ class Custom(Ingredient):
         function: what does the work: a plain or numba function, a `@cfunc`, a ctypes pointer or an address, with the
             signature of its slot in `abi`.
         values: the numbers it gets as `params`.
-        kind: which signature: select, backup, policy or value.
+        kind: which signature: select, backup, policy, value or prior.
     """
 
     function: Any  # type: ignore[misc]
     values: tuple[float, ...] = ()
     kind: str = ""  # type: ignore[misc]
+
+    reads_prior = True  # where there is one
 
     def pointer(self) -> Pointer:
         return resolve(self.function, self.kind)
