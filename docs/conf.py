@@ -17,10 +17,14 @@ copyright = "the gymnasium_gsp maintainers"
 version = release = gymnasium_gsp.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
+exclude_patterns = ["generated/parts"]
+
 # Pages are Markdown as the code host shows it; docstrings are Google style, single backticks are code.
 myst_heading_anchors = 3
 default_role = "literal"
+smartquotes = False
 napoleon_numpy_docstring = False
+napoleon_use_ivar = True
 napoleon_custom_sections = ["Departures"]
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True

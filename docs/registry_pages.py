@@ -1,9 +1,12 @@
 """The pages that are made from the registries when the site is built: algorithms, environments, the command line.
 
-Their text stands in docstrings, so nothing is written twice.
+Their text stands in docstrings, so nothing is written twice.  Other pages include what is in `parts`.
 """
 
 import inspect
+import re
+import sys
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ import typer.main
 from gymnasium.envs.registration import load_env_creator
 from typer.cli import get_docs_for_click
 
+import gymnasium_gsp.ingredients
 from gymnasium_gsp.algorithms.registry import ALGORITHMS
 from gymnasium_gsp.bench.catalogue import catalogue
 from gymnasium_gsp.cli.commands import app
@@ -24,8 +28,9 @@ def write(folder: Path) -> None:
     entries = catalogue()
     pages = {f"algorithms/{entry['name']}": algorithm_page(entry) for entry in entries["algorithms"]}
     pages |= {f"environments/{entry['name']}": environment_page(entry) for entry in entries["environments"]}
-    pages["algorithms"] = algorithm_table(entries["algorithms"])
-    pages["environments"] = environment_table(entries["environments"])
+    pages["parts/algorithms"] = algorithm_table(entries["algorithms"])
+    pages["parts/environments"] = environment_table(entries["environments"])
+    pages["parts/ingredients"] = ingredients()
     pages["command-line"] = command_line()
     for name, text in pages.items():
         path = folder / f"{name}.md"
@@ -129,7 +134,19 @@ def picture(name: str) -> str:
     return f"![An episode of {name}](/{path})" if (DOCS / path).exists() else ""
 
 
+def ingredients() -> str:
+    """Return all ingredients in the order of the files that they stand in, one a slot."""
+    room, elsewhere, lines = gymnasium_gsp.ingredients, {"inf", *gymnasium_gsp.__all__}, []
+    names = [name for name in room.__all__ if name not in elsewhere]
+    for module, group in groupby(names, lambda name: str(getattr(room, name).__module__)):
+        title = (inspect.getdoc(sys.modules[module]) or "").partition(":")[0]
+        directives = "\n".join(f".. autoclass:: gymnasium_gsp.ingredients.{name}" for name in group)
+        lines += [f"## {title}", f"```{{eval-rst}}\n{directives}\n```"]
+    return "\n\n".join(lines)
+
+
 def command_line() -> str:
     """Return the help of every command."""
     command = typer.main.get_command(app)
-    return get_docs_for_click(obj=command, ctx=typer.Context(command), name="gsp", title="The command line")
+    text = get_docs_for_click(obj=command, ctx=typer.Context(command), name="gsp", title="The command line")
+    return re.sub(r"\*\*Commands\*\*:.*?(?=^## )", "", text, flags=re.DOTALL | re.MULTILINE)  # cut-off sentences
