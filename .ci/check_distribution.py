@@ -1,7 +1,7 @@
 """The contents of the built distributions: `python .ci/check_distribution.py dist` from the root of the repository.
 
-The wheel holds every file of the package and nothing else; the sdist also holds tests, benchmarks, examples and
-documents.
+The wheel holds every file of the package and nothing else, and the licence of every script that it bundles; the sdist
+also holds tests, benchmarks, examples and documents.
 """
 
 import sys
@@ -31,11 +31,15 @@ def main(folder: str) -> int:
     (wheel,), (sdist,) = Path(folder).glob("*.whl"), Path(folder).glob("*.tar.gz")
     with zipfile.ZipFile(wheel) as archive:
         in_wheel = {name for name in archive.namelist() if ".dist-info/" not in name}
+        licences = {Path(name).name for name in archive.namelist() if ".dist-info/licenses/" in name}
     with tarfile.open(sdist) as archive:
         in_sdist = {name.partition("/")[2] for name in archive.getnames()}
     expected = set(FILES_IN_SDIST).union(*map(files, (PACKAGE, *IN_SDIST)))
     wrong = difference(wheel.name, files(PACKAGE), in_wheel)
     wrong += difference(sdist.name, expected, in_sdist - {"PKG-INFO", ".gitignore", ".pre-commit-config.yaml"})
+    scripts = [Path(name).name for name in in_wheel if name.endswith(".min.js")]
+    notices = {f"LICENSE-{script.removesuffix('.min.js')}.txt" for script in scripts}
+    wrong += difference(f"licences of {wheel.name}", {"LICENSE", *notices}, licences)
     print("\n".join(wrong) or f"{wheel.name} and {sdist.name} hold what they should")
     return bool(wrong)
 

@@ -40,9 +40,17 @@ CELLS = {
 }  # fmt: skip
 
 
+def chromium(folder: str, *arguments: str) -> list[str]:
+    """The command of a headless Chromium, 1,400 pixels wide, with its profile in a folder."""
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    return [
+        browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader",
+        "--disable-dev-shm-usage", f"--user-data-dir={folder}/profile", "--window-size=1400,900", *arguments,
+    ]  # fmt: skip
+
+
 def measured(text: str) -> dict[str, Any]:
     """Milliseconds until a page is open, of a drawing of its graph, and between the frames that were shown."""
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     shown = text.replace(POLICY, "").replace("</body>", PROBE.replace("FRAMES", str(FRAMES))).encode()
     answers: list[dict[str, Any]] = []
 
@@ -62,11 +70,7 @@ def measured(text: str) -> dict[str, Any]:
             pass
 
     with tempfile.TemporaryDirectory() as folder, ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
-        command = [
-            browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader",
-            "--disable-dev-shm-usage", f"--user-data-dir={folder}/profile", "--window-size=1400,900",
-            f"http://127.0.0.1:{server.server_port}/",
-        ]  # fmt: skip
+        command = chromium(folder, f"http://127.0.0.1:{server.server_port}/")
         server.timeout = 1.0
         with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
             while not answers:

@@ -2,7 +2,7 @@
 
 This is the only file that spells them out.  A model's step and every ingredient of a recipe reach the compiled
 search as the address of a C function with one of these signatures, so one compiled search serves all of them,
-whoever wrote them and in whatever language.
+whoever wrote them and in whatever language::
 
     int64  step   (double *params, int64 *state, int64 action, uint64 *rng, double *reward)
     int64  legal  (double *params, int64 *state, double *mask)
@@ -25,7 +25,7 @@ raised.  `law` is a step whose random choices are given; what it writes is said 
 The context is the record of `abi.context`; in numba its fields are read by name (`context.actions`), and `is_legal`,
 `scratch`, `prior` and `notes` reach the arrays behind it.  Its first member is ABI_VERSION.
 
-`rng` points at one uint64, a splitmix64 stream: `uniform` and `below` draw from it here, and in C it is
+`rng` points at one uint64, a splitmix64 stream: `uniform` and `below` draw from it here, and in C it is::
 
     uint64_t z = *rng += 0x9E3779B97F4A7C15; z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
     z = (z ^ z >> 27) * 0x94D049BB133111EB; z ^= z >> 31;       /* 64 random bits */

@@ -22,6 +22,8 @@ Place: TypeAlias = tuple[int, int]
 class PlanningWrapper(gym.Wrapper, gym.utils.RecordConstructorArgs):
     """A wrapper that changes nothing about an environment, and plans on request.
 
+    In a vector of environments, all of them plan at once::
+
         envs = gym.make_vec("Taxi-v4", 4, "async", wrappers=[gsp.PlanningWrapper])
         agent = gsp.make_vector_agent(envs, budget=256, seed=0)
 

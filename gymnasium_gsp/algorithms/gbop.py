@@ -19,8 +19,8 @@ Departures from the paper and from its public version (rl-agents, StochasticGrap
     8. What is known is dropped between episodes, as the GS-Power-UCT paper's figures were made.
     9. Trajectories are no longer than the steps that are left.
     10. gbop-d is the same loop with the frequencies observed as the law, and a trajectory ends with the first action
-       that it tries anew.  So it steps forward from the root, as every model can, where the original clones a state
-       inside the graph, and trying all actions of a node takes as many trajectories.
+        that it tries anew.  So it steps forward from the root, as every model can, where the original clones a state
+        inside the graph, and trying all actions of a node takes as many trajectories.
 """
 
 from typing import Any

@@ -12,7 +12,7 @@ converges to the regularised value, which towards temperature 0 becomes the opti
 Departures from the papers:
     1. Untried actions are taken first, and policy and value are over tried actions alone, as in the authors' code; the
        papers' formulas give an action that was never tried the value 0 or a prior.
-    2. The weight of the uniform policy, epsilon |A| / log(N(s) + 1), has the factor |A| of the papers and of the
+    2. The weight of the uniform policy, `epsilon |A| / log(N(s) + 1)`, has the factor `|A|` of the papers and of the
        authors' code; `per_action=False` is the form of thts++, without it.  At 21 actions and epsilon 0.5 it is 1, all
        exploration, up to 36,000 visits.
     3. RENTS' reference is the policy of the parent on this trajectory, matched by action, taken when the trajectory
@@ -23,7 +23,7 @@ Departures from the papers:
     5. The default graph is a tree, as published.  `key="state_elapsed"` shares nodes at one time of the episode and
        `key="state"` at all times, with any choice of the other slots.  For state keys (or a key left open, which may
        become one) what the operator adds to equal values is taken off: else a cycle without rewards grows by
-       t log |A| a turn where the discount is 1.  `non_expansive` says otherwise.  Cycles with rewards grow all the
+       `t log |A|` a turn where the discount is 1.  `non_expansive` says otherwise.  Cycles with rewards grow all the
        same, so `key="state"` takes discount 0.99 unless one is given.
     6. The recommended action is the best among those tried, by Q(s,a).
     7. The presets have the temperatures and epsilon that the GS-Power-UCT paper selected for MENTS; it gives none for
@@ -64,7 +64,7 @@ def _regularised(
         temperature: how smooth the maximum is, above 0.
         scale: "raw", or "range" to multiply the temperature by the observed range of returns.
         epsilon: weight of the uniform policy, from 0 to 1.
-        per_action: whether that weight has the factor |A|.
+        per_action: whether that weight has the factor `|A|`.
         non_expansive: take off what the operator adds to equal values; None for state keys alone.
         **slots: other choices for slots of the recipe.
     """

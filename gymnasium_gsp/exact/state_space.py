@@ -80,7 +80,7 @@ class StateSpace:
         return 0.0 if cells not in self and has_ended(self.model, cells) else float(values[self.number(cells)])
 
     def q_values(self, values: NDArray[np.float64], discount: float, number: int | None = None) -> NDArray[np.float64]:
-        """Q(s, a) = r(s, a) + discount * sum of P(s'|s, a) V(s'); minus infinity for actions that a state lacks.
+        """Q(s, a) = r(s, a) + discount * sum of P(s' | s, a) V(s'); minus infinity for actions that a state lacks.
 
         NaN wherever the law of a state was not asked for, or a value is NaN.
 

@@ -134,9 +134,9 @@ def constant_bias(params, context, counts):
 
 
 def entropy_mixed_select(params, context, visits, q, counts, rng):
-    """A draw from (1 - lambda) pi(a) + lambda / |A|, lambda = min(1, epsilon |A| / log(sum_a N(s,a) + 1)).
+    """A draw from `(1 - lambda) pi(a) + lambda / |A|`, `lambda = min(1, epsilon |A| / log(sum_a N(s,a) + 1))`.
 
-    params: regulariser, temperature, whether it is scaled by the range, epsilon, whether lambda has the factor |A|.
+    params: regulariser, temperature, whether it is scaled by the range, epsilon, whether lambda has the factor `|A|`.
     The policy is left in the notes of this depth, where the next node of the trajectory finds its reference.
     """
     policy = notes(context, context.depth)
@@ -194,8 +194,8 @@ class EntropyMixed(Ingredient):
         regulariser: "shannon", "relative" (to the policy of the parent on this trajectory), or "tsallis".
         temperature: of the policy, above 0.
         scale: "raw", or "range" to multiply the temperature by the observed range of returns in this episode.
-        epsilon: weight of the uniform policy, from 0 to 1: lambda = epsilon |A| / log(N(s) + 1), at most 1.
-        per_action: False for lambda without the factor |A|, as in the code of thts++.
+        epsilon: weight of the uniform policy, from 0 to 1: `lambda = epsilon |A| / log(N(s) + 1)`, at most 1.
+        per_action: False for lambda without the factor `|A|`, as in the code of thts++.
     """
 
     regulariser: Regulariser = "shannon"
