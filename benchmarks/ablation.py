@@ -44,7 +44,7 @@ CONSTANTS: dict[str, list[Options]] = {
     "margin": [{"margin": margin} for margin in (0.5, 2.0)],
     "floor": [{"floor": floor} for floor in (0.0125, 0.2)],
     "kappa": [{"kappa": kappa} for kappa in (0.1, 0.5)],
-    "caution": [{"caution": caution} for caution in (0.0, 0.5, 1.0, 2.0)],
+    "caution": [{"caution": caution} for caution in (0.0, 1.0, 2.0)],
     "passes": [{"decision": Sweep(Cautious(0.2), passes)} for passes in (2, 32)],
     "novelty": [{"root_allocation": PairedScenarios(novelty=novelty)} for novelty in (0.05, 0.3)],
     "known": [{"root_allocation": PairedScenarios(known=known)} for known in (0.03, 0.3)],
