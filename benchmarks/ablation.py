@@ -39,17 +39,17 @@ WITHOUT: dict[str, Options] = {
     "scenarios": {"root_allocation": None},
     "memory": {"retention": "decision"},
 }
-CONSTANTS: dict[str, list[Options]] = {
-    "weight": [{"weight": weight} for weight in (0.1, 1.0)],
-    "margin": [{"margin": margin} for margin in (0.5, 2.0)],
-    "floor": [{"floor": floor} for floor in (0.0125, 0.2)],
-    "kappa": [{"kappa": kappa} for kappa in (0.1, 0.5)],
-    "caution": [{"caution": caution} for caution in (0.0, 0.5, 1.0, 2.0)],
-    "passes": [{"decision": Sweep(Cautious(0.2), passes)} for passes in (2, 32)],
-    "novelty": [{"root_allocation": PairedScenarios(novelty=novelty)} for novelty in (0.05, 0.3)],
-    "known": [{"root_allocation": PairedScenarios(known=known)} for known in (0.03, 0.3)],
-    "evidence": [{"root_allocation": PairedScenarios(evidence=evidence)} for evidence in (150.0, 1500.0)],
-    "backups": [{"backups": backups} for backups in (1, 8)],
+CONSTANTS: dict[str, dict[float, Options]] = {
+    "weight": {weight: {"weight": weight} for weight in (0.1, 1.0)},
+    "margin": {margin: {"margin": margin} for margin in (0.5, 2.0)},
+    "floor": {floor: {"floor": floor} for floor in (0.0125, 0.2)},
+    "kappa": {kappa: {"kappa": kappa} for kappa in (0.1, 0.5)},
+    "caution": {caution: {"caution": caution} for caution in (0.0, 1.0, 2.0)},
+    "passes": {passes: {"decision": Sweep(Cautious(0.2), passes, 0.5)} for passes in (2, 32)},
+    "novelty": {novelty: {"root_allocation": PairedScenarios(novelty=novelty)} for novelty in (0.05, 0.3)},
+    "known": {known: {"root_allocation": PairedScenarios(known=known)} for known in (0.03, 0.3)},
+    "evidence": {evidence: {"root_allocation": PairedScenarios(evidence=evidence)} for evidence in (150.0, 1500.0)},
+    "backups": {backups: {"backups": backups} for backups in (1, 8)},
 }
 PROCESSES = ((6, 3), (20, 4), (35, 4))  # states and actions
 STEPS = 15
@@ -146,9 +146,8 @@ def variants(without: list[str], constants: list[str]) -> Iterator[tuple[str, Re
     for part in without:
         yield f"without {part}", gsp.make_recipe("graft", **WITHOUT[part])
     for name in constants:
-        for options in CONSTANTS[name]:
-            value = ", ".join(str(value) for value in options.values())
-            yield f"{name}: {value}", gsp.make_recipe("graft", **options)
+        for value, options in CONSTANTS[name].items():
+            yield f"{name} {value:g}", gsp.make_recipe("graft", **options)
 
 
 def main() -> None:
