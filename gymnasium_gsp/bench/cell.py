@@ -138,6 +138,18 @@ class Cell(Checked):
         options = read_preset(preset, algorithm, registered_id(values.get("env")))
         return {**values, "preset": "", "options": {**options, **options_of(values.get("options"))}}
 
+    @classmethod
+    def asked(cls, budget: Any = None, **fields: Any) -> Self:
+        """The cell that somebody asks for; a budget that was not given is chosen by what a step costs."""
+        return cls(**fields).with_fitting_budget() if budget is None else cls(budget=budget, **fields)
+
+    def flags(self, modules: Iterable[str] = ()) -> list[str]:
+        """The words after `gsp run` that name this cell; the modules register what it names."""
+        words = [self.env, "--algorithm", self.algorithm, "--budget", str(self.budget), "--seed", str(self.seed)]
+        more = {"--preset": self.preset, "--set": self.options, "--env-set": self.env_options}
+        words += [word for flag, text in more.items() if text for word in (flag, text)]
+        return words + [word for module in modules for word in ("--import", module)]
+
     def __str__(self) -> str:
         spent = f"{self.budget} simulations" if isinstance(self.budget, int) else self.budget
         more = [part for part in (self.preset and f"preset {self.preset}", self.options, self.env_options) if part]

@@ -4,7 +4,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 from rich.console import Console
@@ -14,10 +14,14 @@ from tqdm import tqdm
 
 from gymnasium_gsp.agents.agent import Agent
 from gymnasium_gsp.algorithms.registry import ALGORITHMS
+from gymnasium_gsp.bench.card import Card, Interval
 from gymnasium_gsp.bench.catalogue import OPTIMUM_SOURCE, title
 from gymnasium_gsp.bench.cell import Cell, env_id
 from gymnasium_gsp.bench.texts import limits_of, options_of
 from gymnasium_gsp.envs import BENCHMARKS
+
+if TYPE_CHECKING:
+    from gymnasium_gsp.bench.evaluation import Comparison
 
 _OUTPUT = Console(highlight=False)
 _COVERED = "covered by the paper's convergence theorem"
@@ -110,6 +114,43 @@ def print_summary(summary: Mapping[str, Any]) -> None:
     rows.add_row("model steps per second", f"{summary['model_steps'] / seconds:,.0f}", "")
     rows.add_row("nodes per decision", f"{summary['nodes_per_decision']:,.1f}", f"decisions: {summary['decisions']:,}")
     _OUTPUT.print("", rows)
+
+
+def print_card(card: Card) -> None:
+    """Print the figures of an evaluation."""
+    rows = _rows()
+    rows.add_column(justify="right", style="bold")
+    rows.add_column(style="dim")
+    rows.add_row("mean return", f"{card.mean_return:.4f}", _interval_text(card.mean_interval))
+    rows.add_row(
+        "interquartile mean", f"{card.interquartile_mean:.4f}", _interval_text(card.interquartile_mean_interval)
+    )
+    if card.optimum is not None:
+        rows.add_row("exact optimum", f"{card.optimum:.4f}", "no planner does better on average")
+    rows.add_row(
+        "seconds a decision", f"{card.seconds_per_decision:.2g}", f"{card.simulations_per_decision:,.0f} simulations"
+    )
+    rows.add_row("access", card.access, "not comparable with agents that see the environment alone")
+    _OUTPUT.print(
+        f"[cyan]{escape(card.environment)}[/]  {escape(str(card))}, {len(card.returns)} episodes", rows, sep="\n"
+    )
+
+
+def print_comparison(comparison: "Comparison") -> None:
+    """Print two evaluations, and the interval of their difference."""
+    rows = _rows()
+    rows.add_row("first", escape(comparison.first))
+    rows.add_row("second", escape(comparison.second))
+    rows.add_row("difference", f"[bold]{comparison.mean_difference:+.4g}[/]  {_interval_text(comparison.interval)}")
+    verdict = "clear" if comparison.clear else "chance can explain it; more episodes may tell"
+    rows.add_row("", f"first minus second over {comparison.episodes} episodes with the same resets: {verdict}")
+    for note in comparison.notes:
+        rows.add_row("note", escape(note))
+    _OUTPUT.print(f"[cyan]{escape(comparison.environment)}[/]", rows, sep="\n")
+
+
+def _interval_text(interval: Interval) -> str:
+    return "too few episodes for an interval" if interval is None else f"95 %: {interval[0]:.4g} to {interval[1]:.4g}"
 
 
 def distance_in_words(mean: float, error: float | None, optimum: float) -> str:

@@ -35,6 +35,15 @@ AlgorithmSettings = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="An option of the algorithm: --set 'horizon=FixedHorizon(10)'."),
 ]
 
+FittingBudget = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N",
+        help="Simulations per decision, or limits: 'Budget(seconds=0.1)'; by default what fits the cost of a step.",
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that exists.")]
+
 
 def leave(message: object, code: int) -> NoReturn:
     """End the command with an exit code and one line on standard error."""

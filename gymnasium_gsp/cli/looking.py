@@ -13,19 +13,6 @@ BudgetOption = Annotated[
     str, typer.Option(metavar="N", help="Simulations per decision, or limits: 'Budget(seconds=0.1)'.")
 ]
 SeedOption = Annotated[int, typer.Option(metavar="S", help="The same seed gives the same numbers.")]
-Force = Annotated[bool, typer.Option("--force", help="Write over a file that exists.")]
-
-
-def check_new(path: Path, force: bool) -> None:
-    """Refuse to write over a file.
-
-    Raises:
-        RecipeError: if it exists, or its folder does not.
-    """
-    if path.exists() and not force:
-        raise RecipeError(f"{path} exists; give --force to write over it, or another name with -o")
-    if not path.parent.is_dir():
-        raise RecipeError(f"the folder {path.parent} does not exist; make it first")
 
 
 @app.command()
@@ -40,7 +27,7 @@ def inspect(
     seed: SeedOption = 0,
     options: front.AlgorithmSettings = None,
     env_options: front.EnvironmentSettings = None,
-    force: Force = False,
+    force: front.Force = False,
 ) -> None:
     """Write a decision, or a whole episode, as one page: picture, actions with their exact values, search graph.
 
@@ -49,6 +36,7 @@ def inspect(
     """
     from gymnasium_gsp.bench.cell import Cell
     from gymnasium_gsp.bench.console import progress_shown
+    from gymnasium_gsp.bench.files import check_new
     from gymnasium_gsp.bench.inspection import decisions, with_pictures
     from gymnasium_gsp.inspector.page import page
 
@@ -80,12 +68,13 @@ def watch(
     ] = None,
     options: front.AlgorithmSettings = None,
     env_options: front.EnvironmentSettings = None,
-    force: Force = False,
+    force: front.Force = False,
 ) -> None:
     """Play an episode in the terminal: the environment, the root's actions with value, interval and visits."""
     from rich.console import Console
 
     from gymnasium_gsp.bench.cell import Cell
+    from gymnasium_gsp.bench.files import check_new
     from gymnasium_gsp.bench.film import Frame, check_film, write_film
     from gymnasium_gsp.bench.inspection import with_pictures
     from gymnasium_gsp.bench.watching import watch as play

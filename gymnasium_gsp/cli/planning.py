@@ -40,13 +40,7 @@ def run(
     env: front.Environment,
     algorithm: front.AlgorithmName = "graft",
     preset: front.Preset = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N",
-            help="Simulations per decision, or limits: 'Budget(seconds=0.1)'; by default what fits the cost of a step.",
-        ),
-    ] = None,
+    budget: front.FittingBudget = None,
     episodes: Annotated[int, typer.Option(metavar="M", min=1, help="How many episodes to play.")] = 20,
     seed: Annotated[int, typer.Option(metavar="S", help="The same seed gives the same numbers.")] = 0,
     jobs: Annotated[int, typer.Option(metavar="J", min=1, help="Processes; they change no number.")] = 1,
@@ -61,17 +55,14 @@ def run(
     from gymnasium_gsp.bench.summary import summarise
 
     import_modules(modules or ())
-    spent = {} if budget is None else {"budget": budget}
-    cell = Cell(
-        env=env, algorithm=algorithm, preset=preset, seed=seed, options=options, env_options=env_options, **spent
+    cell = Cell.asked(
+        budget, env=env, algorithm=algorithm, preset=preset, seed=seed, options=options, env_options=env_options
     )
-    if budget is None:
-        cell = cell.with_fitting_budget()
     live = cell.make_env()
     planner = cell.make_agent(live)
     if not as_json:
         print_plan(cell, episodes, planner, live, fitted=budget is None)
-    summary = summarise(cell, planner, live, _play(cell, episodes, jobs, modules or ()))
+    summary = summarise(cell, planner, live, play_shown(cell, episodes, jobs, modules or ()))
     live.close()
     if as_json:
         print(json.dumps(summary, indent=2))
@@ -102,7 +93,7 @@ def check(env: front.Environment, env_options: front.EnvironmentSettings = None,
     print(f"a decision by default takes {seconds:.2g} s: gsp run {env} {replay_options(cell)}")
 
 
-def _play(cell: "Cell", episodes: int, jobs: int, modules: Iterable[str]) -> list["Episode"]:
+def play_shown(cell: "Cell", episodes: int, jobs: int, modules: Iterable[str]) -> list["Episode"]:
     """The episodes, with a progress bar if standard error is a terminal."""
     from gymnasium_gsp.bench.console import progress_shown
     from gymnasium_gsp.bench.episode import play

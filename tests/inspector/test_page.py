@@ -208,6 +208,6 @@ def test_bad_input_says_what_to_do(tmp_path):
     assert "exists; give --force" in answer.stderr
     assert there.read_text() == "kept"
     assert gsp("FrozenLake", "-o", there, "--budget", 8, "--force").exit_code == 0
-    assert "does not exist; make it first" in gsp("FrozenLake", "-o", tmp_path / "no" / "page.html").stderr
+    assert "make it first, or give another one" in gsp("FrozenLake", "-o", tmp_path / "no" / "page.html").stderr
     late = gsp("FrozenLake", "-o", tmp_path / "late.html", "--env-set", "horizon=3", "--step", 3, "--budget", 8)
     assert "the episode had ended after 3 steps" in late.stderr

@@ -11,13 +11,13 @@ from scipy import stats
 
 from gymnasium_gsp.algorithms.registry import ALGORITHMS
 from gymnasium_gsp.bench.cell import Cell
+from gymnasium_gsp.bench.intervals import CONFIDENCE
 from gymnasium_gsp.bench.published import competition, published_rewards
 from gymnasium_gsp.bench.report.judgement import above_optimum, difference, verdict
 from gymnasium_gsp.bench.summary import known_optimum, standard_error
 from gymnasium_gsp.envs import ENVIRONMENTS
 from gymnasium_gsp.errors import RecipeError
 
-CONFIDENCE = 0.95
 CELL = ["environment", "planner", "budget"]
 PAPER_ALGORITHMS = list(dict.fromkeys(algorithm for _, algorithm, _ in published_rewards()))
 PAPER_PRESET = "paper"

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from gymnasium_gsp.bench.intervals import RESAMPLES
 from gymnasium_gsp.bench.published import other_planners
 from gymnasium_gsp.bench.report import judgement, provenance, tables
 from gymnasium_gsp.bench.report.cells import label_episodes, measure, names_of
 from gymnasium_gsp.bench.report.commands import commands
-from gymnasium_gsp.bench.report.comparison import RESAMPLES, paired, scored_environments, scores
+from gymnasium_gsp.bench.report.comparison import paired, scored_environments, scores
 from gymnasium_gsp.bench.report.competition import competition_scores
 from gymnasium_gsp.bench.report.figures import Panel, panels_of
 from gymnasium_gsp.bench.report.headline import headline
