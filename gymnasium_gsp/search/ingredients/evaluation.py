@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from gymnasium_gsp.abi.pointers import Pointer, ctypes_type
 from gymnasium_gsp.abi.signatures import SIGNATURES
-from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.errors import KnownFields, RecipeError
 from gymnasium_gsp.search.ingredients.ingredient import Custom, Ingredient, as_ingredient, check_number, make_plain
 
 
 @dataclass(frozen=True)
-class Rollout:
+class Rollout(KnownFields):
     """The discounted return of one playout.
 
     Attributes:
@@ -38,7 +38,7 @@ class Rollout:
 
 
 @dataclass(frozen=True)
-class Constant:
+class Constant(KnownFields):
     """The same value for every leaf, V_0 of the paper.
 
     Attributes:
@@ -53,7 +53,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Heuristic:
+class Heuristic(KnownFields):
     """A compiled function of the state.
 
     Attributes:
@@ -74,7 +74,7 @@ _MOST_STEPS = 10**8  # of one simulation, about a second
 
 
 @dataclass(frozen=True)
-class SampledTree:
+class SampledTree(KnownFields):
     """The value by sparse sampling: every action of every state is tried equally often, to a fixed depth.
 
     Kearns, Mansour and Ng (2002).  One evaluation costs about (actions * width)^depth model steps.
@@ -108,7 +108,7 @@ class SampledTree:
 
 
 @dataclass(frozen=True)
-class PythonValue:
+class PythonValue(KnownFields):
     """Any Python function of the state, a learned value for instance.  The search then keeps the GIL.
 
     Attributes:
