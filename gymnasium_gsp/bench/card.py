@@ -29,7 +29,7 @@ class Card(Checked):
         wrappers: their names, outermost first.
         discount: of the return.
         optimum: the best expected return; None where it is not known.
-        algorithm, citation, preset, options, recipe: the planner; the citation of a recipe is "".
+        algorithm, citation, preset, options, simulator, recipe: the planner; the citation of a recipe is "".
         covered_by_theorem, not_covered_because: whether the paper's convergence theorem covers the planner.
         access: what the planner may use: a simulator of the environment, unlike most agents that learn.
         budget: of a decision: a number of simulations, or other limits as the call that makes them.
@@ -54,6 +54,7 @@ class Card(Checked):
     citation: str
     preset: str
     options: str
+    simulator: str
     recipe: str
     covered_by_theorem: bool
     not_covered_because: tuple[str, ...]
@@ -83,7 +84,7 @@ class Card(Checked):
 
     def __str__(self) -> str:
         spent = f"{self.budget} simulations" if isinstance(self.budget, int) else self.budget
-        return ", ".join(part for part in (self.algorithm, spent, self.preset, self.options) if part)
+        return ", ".join(part for part in (self.algorithm, spent, self.preset, self.options, self.simulator) if part)
 
 
 def write_card(card: Card, path: Path) -> None:

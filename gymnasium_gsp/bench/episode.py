@@ -35,6 +35,8 @@ class Episode:
         optimum: exact optimum of the layout drawn at reset; None where a reset draws none.
         recipe: how the agent planned, as the call that makes it.
         versions, machine: JSON objects, see `bench.provenance`.
+        failure: what ended the episode before its end, in one line, with the traceback below it; "" for an episode that
+            was played, and the return of one that was not is NaN.
     """
 
     index: int
@@ -48,6 +50,7 @@ class Episode:
     recipe: str = ""
     versions: str = "{}"
     machine: str = "{}"
+    failure: str = ""
 
 
 @lru_cache(maxsize=1024)
@@ -79,7 +82,8 @@ def play_episode(cell: Cell, index: int, on_decision: OnDecision | None = None) 
         agent = cell.make_agent(env)
         observation, info = env.reset(seed=env_seed)
         agent.reset(seed=agent_seed)
-        optimum = episode_optimum(env) if getattr(env.unwrapped, "draws_layout", False) else None
+        draws_layout = getattr(env.unwrapped, "draws_layout", False) and not cell.wrap
+        optimum = episode_optimum(env) if draws_layout else None
         while not done:
             action = agent.act(observation, info)
             results.append(agent.result)

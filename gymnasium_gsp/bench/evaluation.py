@@ -47,7 +47,7 @@ def evaluate(
         seed: decides the seeds of environment and agent in each episode.
         jobs: number of processes; they change no return.
         modules: imported first, as they register what is not in this package.
-        **fields: further fields of a `Cell`: preset, options, env_options.
+        **fields: further fields of a `Cell`: preset, options, env_options, wrap, simulator.
 
     Raises:
         RecipeError: for an environment, algorithm, option or number that makes no sense.
@@ -83,6 +83,7 @@ def make_card(cell: Cell, episodes: Sequence[Episode], modules: Iterable[str] = 
             citation=ALGORITHMS[agent.name].citation if agent.name in ALGORITHMS else "",
             preset=cell.preset,
             options=cell.options,
+            simulator=cell.simulator,
             recipe=recipe_text(agent),
             covered_by_theorem=not reasons,
             not_covered_because=tuple(reasons),

@@ -32,6 +32,7 @@ from gymnasium_gsp.bench.cell import (
     ArgumentsText,
     Cell,
     Checked,
+    FunctionName,
     OptionsText,
     PresetName,
     Seed,
@@ -104,6 +105,7 @@ class Grid(Checked):
         seed: decides the seeds of environment and agent in each episode.
         options: further options of every algorithm, as `Cell.options`.
         env_options: arguments of every environment, as `Cell.env_options`.
+        wrap, simulator: of every environment, as in `Cell`.
     """
 
     envs: Annotated[tuple[str, ...], BeforeValidator(_environments)]
@@ -114,10 +116,12 @@ class Grid(Checked):
     seed: Seed = 0
     options: OptionsText = ""
     env_options: ArgumentsText = ""
+    wrap: FunctionName = ""
+    simulator: FunctionName = ""
 
     def cells(self) -> Iterator[Cell]:
         """Every cell."""
-        shared = {name: getattr(self, name) for name in ("preset", "seed", "options", "env_options")}
+        shared = {name: getattr(self, name) for name in Cell.model_fields if name not in ("env", "algorithm", "budget")}
         for env, algorithm, budget in product(self.envs, self.algorithms, self.budgets):
             yield Cell(env=env, algorithm=algorithm, budget=budget, **shared)
 
@@ -132,6 +136,11 @@ class GridFile(Checked):
 
     modules: Names = Field((), alias="import", validate_default=False)
     grid: list[Grid] = Field(min_length=1)
+
+    def all_modules(self) -> list[str]:
+        """What must be imported before any cell is made, modules that stand before an environment's id included."""
+        named = (name.rpartition(":")[0] for grid in self.grid for name in grid.envs)
+        return list(dict.fromkeys([*self.modules, *filter(None, named)]))
 
 
 def benchmark_names(ending: str = "") -> list[str]:

@@ -25,6 +25,8 @@ def evaluate(
     jobs: Annotated[int, typer.Option(metavar="J", min=1, help="Processes; they change no return.")] = 1,
     options: front.AlgorithmSettings = None,
     env_options: front.EnvironmentSettings = None,
+    wrap: front.Wrap = None,
+    simulator: front.Simulator = None,
     modules: front.Modules = None,
     output: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="The card to write.")] = None,
     markdown: Annotated[
@@ -44,8 +46,9 @@ def evaluate(
         check_new(path, force)
     import_modules(modules or ())
     cell = Cell.asked(
-        budget, env=env, algorithm=algorithm, preset=preset, seed=seed, options=options, env_options=env_options
-    )
+        budget, env=env, algorithm=algorithm, preset=preset, seed=seed, options=options, env_options=env_options,
+        wrap=wrap, simulator=simulator,
+    )  # fmt: skip
     card = make_card(cell, play_shown(cell, episodes, jobs, modules or ()), modules or ())
     if output is not None:
         write_card(card, output)

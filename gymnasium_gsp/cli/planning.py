@@ -46,6 +46,8 @@ def run(
     jobs: Annotated[int, typer.Option(metavar="J", min=1, help="Processes; they change no number.")] = 1,
     options: front.AlgorithmSettings = None,
     env_options: front.EnvironmentSettings = None,
+    wrap: front.Wrap = None,
+    simulator: front.Simulator = None,
     modules: front.Modules = None,
     as_json: AsJson = False,
 ) -> None:
@@ -56,8 +58,9 @@ def run(
 
     import_modules(modules or ())
     cell = Cell.asked(
-        budget, env=env, algorithm=algorithm, preset=preset, seed=seed, options=options, env_options=env_options
-    )
+        budget, env=env, algorithm=algorithm, preset=preset, seed=seed, options=options, env_options=env_options,
+        wrap=wrap, simulator=simulator,
+    )  # fmt: skip
     live = cell.make_env()
     planner = cell.make_agent(live)
     if not as_json:

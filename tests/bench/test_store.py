@@ -39,9 +39,22 @@ def holds(path, expected):
 
 def test_the_columns():
     assert (
-        *("env", "algorithm", "preset", "budget", "seed", "options", "env_options", "index", "total_reward"),
-        *("decisions", "simulations", "model_steps", "nodes", "seconds", "optimum", "recipe", "versions", "machine"),
+        *("env", "algorithm", "preset", "budget", "seed", "options", "env_options", "wrap", "simulator", "index"),
+        *("total_reward", "decisions", "simulations", "model_steps", "nodes", "seconds", "optimum", "recipe"),
+        *("versions", "machine", "failure"),
     ) == COLUMNS
+
+
+def test_a_failure_is_replaced_by_the_episode_and_never_the_other_way(path):
+    (played,), (failed,) = rows(indices=[0]), rows(indices=[0], failure="ZeroDivisionError", recipe="")
+    with Store(path) as store:
+        assert store.add([failed]) == 1
+        assert store.returns(CELL_A) == {}
+        assert store.origins(CELL_A) == set()
+        assert store.add([played]) == 1
+        assert store.add([failed]) == 0
+        assert store.returns(CELL_A) == {0: 0.0}
+    assert holds(path, [played])
 
 
 def test_what_was_added_comes_back(path):

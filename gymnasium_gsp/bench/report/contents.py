@@ -154,7 +154,7 @@ def _environment_section(cells: pd.DataFrame, environment: str) -> Section:
     """The returns in one environment."""
     name = "returns-" + re.sub(r"[^\w.+-]+", "-", environment)
     shown = [tables.return_table(cells, environment, name)]
-    others = other_planners().get(cells.env.iloc[0], []) if cells.env_options.iloc[0] == "" else []
+    others = other_planners().get(cells.env.iloc[0], []) if cells.env_options.iloc[0] + cells.wrap.iloc[0] == "" else []
     if others:
         shown.append(tables.other_table(others, environment, f"others-{name}"))
     general = _section("returns", shown, [optimum_in_words(cells)])

@@ -14,7 +14,7 @@ def counts(episodes: pd.DataFrame, column: str) -> pd.DataFrame:
 def recipes(episodes: pd.DataFrame) -> pd.DataFrame:
     """Every recipe that planned: `algorithm, preset, options, environment, recipe`."""
     columns = ["algorithm", "preset", "options", "environment", "recipe"]
-    return episodes[columns].astype({"environment": str}).drop_duplicates()
+    return episodes.loc[episodes.failure == "", columns].astype({"environment": str}).drop_duplicates()
 
 
 def warnings_on(episodes: pd.DataFrame) -> list[str]:
@@ -31,6 +31,12 @@ def warnings_on(episodes: pd.DataFrame) -> list[str]:
     without = int((~episodes.finite).sum())
     if without:
         warnings.append(f"Left out of the means: {counted(without, 'episode')} without a finite return.")
+    for (planner, environment, budget), cell in episodes[episodes.failure != ""].groupby(
+        ["planner", "environment", "budget"], observed=True
+    ):
+        message = cell.failure.iloc[0].partition("\n")[0]
+        failed = counted(len(cell), "episode")
+        warnings.append(f"Failed: {failed} of {planner} in {environment} at {budget}, the first by {message}.")
     return warnings
 
 

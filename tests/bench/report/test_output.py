@@ -251,7 +251,10 @@ def test_the_optimum_of_the_layouts_played_is_explained():
 def test_failed_and_missing_cells_are_marked():
     found = rows(np.ones(6)) + rows([np.nan] * 6, algorithm="ments") + rows(np.ones(6), budget=16)
     found += rows([1.0, 0.0, np.nan], algorithm="brue")
+    found[-1] |= {"failure": "ZeroDivisionError: thin ice\nTraceback ...", "recipe": ""}
     report = make_report(frame(found))
+    assert "Failed: 1 episode of brue in FrozenLake at 64, the first by ZeroDivisionError: thin ice." in report.warnings
+    assert not any("Mixed recipes" in line for line in report.warnings)
     grid = tables_of(report)["returns-FrozenLake"].frame
     ours = grid[grid[""] == "ours"].set_index("planner")
     assert ours["64"]["ments"] == "failed"
