@@ -86,6 +86,11 @@ def import_modules(modules: Iterable[str]) -> None:
             ) from error
 
 
+def needed_modules(env: str, modules: Iterable[str] | None) -> list[str]:
+    """What must be imported before an environment is made: the modules that were given, and the one before its id."""
+    return list(dict.fromkeys(filter(None, [*(modules or ()), env.rpartition(":")[0]])))
+
+
 def registered_id(env: Any) -> str:
     """The id of an environment for a benchmark's short name, an id, or module:Id, whose module is imported."""
     module, _, name = str(env).rpartition(":")
@@ -170,10 +175,21 @@ class Cell(Checked):
         """The cell that somebody asks for; a budget that was not given is chosen by what a step costs."""
         return cls(**fields).with_fitting_budget() if budget is None else cls(budget=budget, **fields)
 
-    def flags(self, modules: Iterable[str] = ()) -> list[str]:
-        """The words after `gsp run` that name this cell; the modules register what it names."""
-        words = [self.env, "--algorithm", self.algorithm, "--budget", str(self.budget), "--seed", str(self.seed)]
-        more = {"--preset": self.preset, "--set": self.options, "--env-set": self.env_options}
+    def flags(self, modules: Iterable[str] = (), fitting: bool = False) -> list[str]:
+        """The words after `gsp run` that name this cell.
+
+        Args:
+            modules: that register what it names.
+            fitting: whether to leave the budget to be chosen.
+        """
+        words = [self.env, "--algorithm", self.algorithm]
+        more = {
+            "--budget": "" if fitting else str(self.budget),
+            "--seed": str(self.seed),
+            "--preset": self.preset,
+            "--set": self.options,
+            "--env-set": self.env_options,
+        }
         more |= {"--wrap": self.wrap, "--simulator": self.simulator}
         words += [word for flag, text in more.items() if text for word in (flag, text)]
         return words + [word for module in modules for word in ("--import", module)]

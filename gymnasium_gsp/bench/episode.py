@@ -69,8 +69,8 @@ def warm_up(cell: Cell) -> None:
         agent.act(*env.reset(seed=0))
 
 
-OnDecision = Callable[[int], object]
-"""Called after each decision of an episode, with their number so far."""
+OnDecision = Callable[[SearchResult], object]
+"""Called after each decision of an episode."""
 
 
 def play_episode(cell: Cell, index: int, on_decision: OnDecision | None = None) -> Episode:
@@ -88,7 +88,7 @@ def play_episode(cell: Cell, index: int, on_decision: OnDecision | None = None) 
             action = agent.act(observation, info)
             results.append(agent.result)
             if on_decision is not None:
-                on_decision(len(results))
+                on_decision(agent.result)
             observation, reward, terminated, truncated, info = env.step(action)
             total_reward += weight * float(reward)
             weight *= return_discount(env)

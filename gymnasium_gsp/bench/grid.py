@@ -38,6 +38,7 @@ from gymnasium_gsp.bench.cell import (
     Seed,
     env_id,
     import_modules,
+    needed_modules,
     recipe_text,
 )
 from gymnasium_gsp.bench.texts import budget_text, split_values
@@ -139,8 +140,8 @@ class GridFile(Checked):
 
     def all_modules(self) -> list[str]:
         """What must be imported before any cell is made, modules that stand before an environment's id included."""
-        named = (name.rpartition(":")[0] for grid in self.grid for name in grid.envs)
-        return list(dict.fromkeys([*self.modules, *filter(None, named)]))
+        names = (name for grid in self.grid for name in grid.envs)
+        return list(dict.fromkeys(module for name in names for module in needed_modules(name, self.modules)))
 
 
 def benchmark_names(ending: str = "") -> list[str]:

@@ -121,7 +121,7 @@ class Experiment:
         observation, info = self.env.reset(seed=seed)
         self.adapter.begin_episode()
         history: tuple[Any, ...] = (self._show(observation),)
-        played, streams = Played(sequence, seed), _streams_of(self.raw)
+        played, streams = Played(sequence, seed), streams_of(self.raw)
         for choice in choices:
             action = self._choose(self.raw, info, choice)
             before = [stream_place(stream) for stream in streams]
@@ -246,7 +246,7 @@ def _used_up(before: Any, after: Any) -> bool:
     return hasattr(before, "__len__") and hasattr(after, "__len__") and len(after) < len(before)
 
 
-def _streams_of(env: BareEnv) -> list[Any]:
+def streams_of(env: BareEnv) -> list[Any]:
     """The streams that an environment holds."""
     found, todo, seen = [], [vars(env)], {id(env)}
     while todo:

@@ -35,8 +35,9 @@ def evaluate(
     force: front.Force = False,
 ) -> None:
     """Play episodes, and write a card: every return, intervals, cost, versions, and what the planner may use."""
+    from gymnasium_gsp.bench.advice import Start
     from gymnasium_gsp.bench.card import write_card
-    from gymnasium_gsp.bench.cell import Cell, import_modules
+    from gymnasium_gsp.bench.cell import Cell, import_modules, needed_modules
     from gymnasium_gsp.bench.console import print_card
     from gymnasium_gsp.bench.evaluation import make_card
     from gymnasium_gsp.bench.files import check_new, replace_file
@@ -44,12 +45,13 @@ def evaluate(
 
     for path in filter(None, (output, markdown)):
         check_new(path, force)
-    import_modules(modules or ())
+    modules = needed_modules(env, modules)
+    import_modules(modules)
     cell = Cell.asked(
         budget, env=env, algorithm=algorithm, preset=preset, seed=seed, options=options, env_options=env_options,
         wrap=wrap, simulator=simulator,
     )  # fmt: skip
-    card = make_card(cell, play_shown(cell, episodes, jobs, modules or ()), modules or ())
+    card = make_card(cell, play_shown(cell, episodes, jobs, modules, Start(cell, episodes, modules)), modules)
     if output is not None:
         write_card(card, output)
     if markdown is not None:
