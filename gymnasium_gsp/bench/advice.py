@@ -86,7 +86,8 @@ class Start:
         timed = self._cell.limits().seconds is not None  # as slow as was asked for
         if not self._told and not timed and self.seconds > _SLOW_START and self._each > _SLOW_DECISION:
             lines += self._slow(len(returns))
-        if not self._told and (len(returns) == START or last) and (reason := self._weak(returns)):
+        judged = len(returns) == START or (last and len(returns) > START)
+        if not self._told and judged and (reason := self._weak(returns)):
             lines += [reason, *self._tries()]
         self._told = self._told or bool(lines)
         return "\n".join(lines)

@@ -1,7 +1,9 @@
 """Evaluation cards: what they hold, that they read back and are paired by reset seed, and what is refused."""
 
 import json
+import re
 import shlex
+from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
@@ -113,7 +115,7 @@ def test_what_is_no_card_of_this_version_is_refused_and_left_as_it_was(card, tmp
         (json.dumps(fields | {"returns": ["x", *fields["returns"][1:]]}), "is damaged: returns 1: "),
         (json.dumps(fields | {"mean_return": float("nan")}), "is damaged: mean_return"),
         (json.dumps(fields | {"access": "weights"}), "is damaged: access"),
-        (json.dumps(fields | {"retruns": 1}), "Did you mean 'returns'"),
+        (json.dumps(fields | {"return": 1}), "Did you mean 'returns'"),
     ):
         path.write_text(content)
         with pytest.raises(RecipeError) as refused:
@@ -209,3 +211,11 @@ def test_an_episode_without_a_finite_return_is_named(monkeypatch):
             make_card(cell, episodes)
     finally:
         del gym.registry["NaNLake-v0"]
+
+
+def test_the_python_of_the_document_runs(tmp_path, monkeypatch, capsys):
+    page = Path(__file__).parents[2] / "docs" / "evaluation.md"
+    (block,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(block, {})
+    assert capsys.readouterr().out.startswith("Comparison(environment='GSP/FrozenLake-v0'")
