@@ -3,7 +3,7 @@
 import json
 import math
 from pathlib import Path
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from pydantic import Field, FiniteFloat, JsonValue, NonNegativeInt, PositiveInt, model_validator
 
@@ -11,8 +11,8 @@ from gymnasium_gsp.bench.cell import Checked
 from gymnasium_gsp.bench.files import replace_file
 from gymnasium_gsp.errors import RecipeError
 
-KIND = "gymnasium-gsp evaluation card"
-VERSION = 1  # raised with every change of the fields; cards of another version are refused
+KIND: Final = "gymnasium-gsp evaluation card"
+VERSION: Final = 1  # raised with every change of the fields; cards of another version are refused
 
 Interval = tuple[FiniteFloat, FiniteFloat] | None
 """Both ends; None for fewer than 5 episodes."""

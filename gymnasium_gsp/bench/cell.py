@@ -189,8 +189,9 @@ class Cell(Checked):
             "--preset": self.preset,
             "--set": self.options,
             "--env-set": self.env_options,
+            "--wrap": self.wrap,
+            "--simulator": self.simulator,
         }
-        more |= {"--wrap": self.wrap, "--simulator": self.simulator}
         words += [word for flag, text in more.items() if text for word in (flag, text)]
         return words + [word for module in modules for word in ("--import", module)]
 
@@ -206,18 +207,10 @@ class Cell(Checked):
         Raises:
             RecipeError: if it cannot be made or wrapped, whatever its constructor raised.
         """
-        env = self._bare_env()
-        if not self.wrap:
-            return env
-        wrapped = find_function(self.wrap)(env)
-        if not isinstance(wrapped, gym.Env):
-            raise RecipeError(f"{self.wrap} must return the wrapped environment, not {wrapped!r}")
-        return wrapped
-
-    def _bare_env(self) -> gym.Env[Any, Any]:
         arguments = arguments_of(self.env_options)
         try:
-            return gym.make(self.env, **arguments)
+            env = gym.make(self.env, **arguments)
+            wrapped = find_function(self.wrap)(env) if self.wrap else env
         except gym.error.Error as error:
             raise RecipeError(f"{error} {_advice(self.env, error)}".strip()) from error
         except RecipeError as error:
@@ -227,6 +220,9 @@ class Cell(Checked):
             if unknown is not None and unknown[1] in arguments:
                 raise RecipeError(_unknown_argument(self.env, unknown[1])) from error
             raise RecipeError(f"{self.env} cannot be made: {type(error).__name__}: {error}") from error
+        if not isinstance(wrapped, gym.Env):
+            raise RecipeError(f"{self.wrap} must return the wrapped environment, not {wrapped!r}")
+        return wrapped
 
     def with_fitting_budget(self) -> Self:
         """The same with the budget, and the options beside it, that an agent chooses which was given none."""

@@ -97,6 +97,8 @@ class Experiment:
         It also does where the first third of the episodes took longer than so many seconds.
         """
         begun = time.monotonic()
+        if len({self._show(self.env.reset(seed=seed + episode)[0]) for episode in range(_EPISODES)}) == _EPISODES:
+            return None  # no two episodes begin alike
         draw = np.random.default_rng(seed)
         first, second = draw.integers(1 << 30, size=2).tolist()
         second += (second - first) % 2 == 0  # another action where there are two
@@ -104,8 +106,7 @@ class Experiment:
         played: list[Played] = []
         for number, choices in enumerate(sequences):
             played += [self._play(number, seed + episode, choices) for episode in range(_EPISODES)]
-            begin_alike = len({episode.moments[0].history for episode in played}) < _EPISODES
-            if not begin_alike or time.monotonic() - begun > seconds:
+            if time.monotonic() - begun > seconds:
                 return None
         known: Foreknowledge | None = None
         for left, right, step in _partings(played)[:_PAIRS]:

@@ -291,22 +291,22 @@ class Trial:
         return PASSED, ""
 
     def try_recurrence(self) -> Outcome:
-        seen: set[object] = set()
-        steps = 0
+        reached: dict[object, list[str]] = {}  # states, with the actions that led to each first
+        steps = again = 0
         for seed in self.moments(_PLAYS):
             self.restore(seed)
-            info = self.info
+            info, path = self.info, list[str]()
             for choice in self.choices():
                 action = self.action(self.simulator.raw, info, choice)
                 observation, _, terminated, truncated, info = self.simulator.env.step(action)
-                seen.add(self.binding.key(observation))
+                path = [*path, repr(action)]
+                again += reached.setdefault(self.binding.key(observation), path) != path
                 steps += 1
                 if terminated or truncated:
                     break
-        again = 1.0 - len(seen) / steps
-        note = f"{again:.0%} of {steps} steps of random play led to a state that was met before"
-        advice = ": a coarser state_key= joins them, or key='actions' plans without states"
-        return PASSED, note + advice * (again < _RARELY)
+        note = f"{again / steps:.0%} of {steps} random steps led to a state that other actions had led to"
+        advice = ": a coarser state_key= joins states, or key='actions' plans without them"
+        return PASSED, note + advice * (again < _RARELY * steps)
 
     def costs(self) -> dict[str, float]:
         """Microseconds of a step of the simulator, and of saving, restoring and keying."""
