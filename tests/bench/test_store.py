@@ -335,7 +335,7 @@ def half_done(path):
     for index in range(100, 3000):
         connection.execute(
             f"INSERT INTO episodes VALUES ({marks})",
-            ("e", "a", "", 16, 0, "", "", index, 0.0, 1, 1, 1, 1, 0.1, None, "r" * 50, "v", "m"),
+            ("e", "a", "", 16, 0, "", "", "", "", index, 0.0, 1, 1, 1, 1, 0.1, None, "r" * 50, "v", "m", ""),
         )
     os._exit(7)
 
