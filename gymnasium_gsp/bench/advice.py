@@ -10,7 +10,7 @@ import numpy as np
 
 from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM
 from gymnasium_gsp.bench.cell import Cell
-from gymnasium_gsp.bench.episode import Episode, warm_up
+from gymnasium_gsp.bench.episode import Episode
 from gymnasium_gsp.bench.summary import known_optimum, standard_error
 from gymnasium_gsp.bench.texts import options_of
 from gymnasium_gsp.search.budget import Budget
@@ -31,9 +31,9 @@ _OTHER_ALGORITHM = "gs-power-uct-f"  # where the default is weak; what docs/play
 
 def time_decision(cell: Cell) -> float:
     """Seconds of the first decision of an episode, without what is compiled or loaded first."""
-    warm_up(cell)
     with closing(cell.make_env()) as env:
         agent = cell.make_agent(env)
+        agent.act(*env.reset(seed=0))  # loads compiled code
         agent.reset(seed=0)
         return agent.plan(*env.reset(seed=0)).seconds
 
