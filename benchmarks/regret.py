@@ -25,6 +25,7 @@ from gymnasium_gsp.bench.executors import Workers, start_workers
 from gymnasium_gsp.bench.summary import known_optimum, standard_error
 from gymnasium_gsp.bench.texts import limits_of
 from gymnasium_gsp.envs import BENCHMARKS
+from gymnasium_gsp.errors import PlanningError
 from gymnasium_gsp.search.budget import Budget, as_budget
 
 BASELINES = "benchmarks.baselines"
@@ -84,10 +85,9 @@ def play_losses(
     for cell, futures in zip(cells, submitted, strict=True):
         played: list[Episode] = []
         for future in futures:
-            batch = future.result()
-            if batch.failure is not None:
-                raise batch.failure
-            played += batch.episodes
+            played += future.result().episodes
+        for failure in filter(None, (episode.failure for episode in played)):
+            raise PlanningError(failure)
         with closing(cell.make_env()) as env:
             known = known_optimum(env)
         optima = np.array([known if episode.optimum is None else episode.optimum for episode in played], float)

@@ -1,9 +1,10 @@
-"""The package's own exceptions, and the one way in which a wrong name and a wrong number of things are answered."""
+"""The package's own exceptions, and the one way in which wrong names and wrong numbers of things are answered."""
 
 import difflib
 import operator
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import fields, is_dataclass
+from typing import Any, Self
 
 
 class PlanningError(RuntimeError):
@@ -20,6 +21,21 @@ def unknown_name(kind: str, given: object, allowed: Iterable[str]) -> str:
     near = difflib.get_close_matches(str(given), names, n=1, cutoff=0.4)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return f"unknown {kind} {given!r}.{hint} Allowed: {', '.join(names) or 'none'}."
+
+
+class KnownFields:
+    """A dataclass that answers an argument which it does not have with the nearest name.
+
+    Raises:
+        RecipeError: for a keyword that is no field.
+    """
+
+    def __new__(cls, *values: Any, **named: Any) -> Self:
+        allowed = [field.name for field in fields(cls)] if is_dataclass(cls) else named
+        for name in named:
+            if name not in allowed:
+                raise RecipeError(unknown_name(f"argument of {cls.__name__}", name, allowed))
+        return super().__new__(cls)
 
 
 def check_count(name: str, value: Any, smallest: int = 1, largest: int | None = None, advice: str = "") -> int:

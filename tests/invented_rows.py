@@ -17,6 +17,8 @@ ROW = {
     "seed": 0,
     "options": "",
     "env_options": "",
+    "wrap": "",
+    "simulator": "",
     "index": 0,
     "total_reward": 0.0,
     "decisions": 10,
@@ -29,6 +31,7 @@ ROW = {
     "recipe": "Recipe()",
     "versions": VERSIONS,
     "machine": MACHINE,
+    "failure": "",
 }
 
 

@@ -9,4 +9,5 @@ CELL_B = Cell(env="FrozenLake", algorithm="uct", budget=16)
 
 def rows(cell=CELL_A, indices=range(5), **changes):
     numbers = {"decisions": 7, "simulations": 112, "model_steps": 900, "nodes": 40, "seconds": 0.125, "optimum": None}
-    return [(cell, Episode(index, 0.5 * index, **{**numbers, **changes}, recipe="Recipe()")) for index in indices]
+    fields = {**numbers, "recipe": "Recipe()", **changes}
+    return [(cell, Episode(index, 0.5 * index, **fields)) for index in indices]

@@ -1,6 +1,7 @@
 """A benchmark: the episodes that a store lacks are played, batch by batch, and kept as they come."""
 
 import math
+import shlex
 import time
 import traceback
 from collections import deque
@@ -14,25 +15,32 @@ from gymnasium_gsp.bench.cell import Cell
 from gymnasium_gsp.bench.episode import Episode, Task, play_episode, task_of, warm_up
 from gymnasium_gsp.bench.executors import Workers
 from gymnasium_gsp.bench.grid import Run
-from gymnasium_gsp.bench.provenance import package_version, versions
+from gymnasium_gsp.bench.provenance import machine, package_version, versions
 from gymnasium_gsp.bench.store import Store, StoreError
 from gymnasium_gsp.errors import PlanningError, RecipeError
 
 _BATCH_SECONDS = 0.5  # far more than submitting a batch takes, and little to lose
 _LONGEST_MESSAGE = 500
+_MOST_LOST = 2  # episodes that end their process, before their cell is given up
 
 
 class UnplayedError(PlanningError):
-    """Some cells could not be played to their end; all others were.
+    """Some episodes could not be played to their end; all others were.
 
     Attributes:
-        cells: the error of each of them.
+        cells: the first such episode of each cell that has some; its traceback is a note of this error.
     """
 
-    def __init__(self, cells: Mapping[Cell, PlanningError], path: Path) -> None:
-        (first, error), *others = cells.items()
+    def __init__(self, cells: Mapping[Cell, Episode], path: Path, modules: Iterable[str] = ()) -> None:
+        (first, episode), *others = cells.items()
         more = f"; nor could {len(others)} more: {'; '.join(str(cell) for cell, _ in others)}" if others else ""
-        super().__init__(f"a cell could not be played to its end: {first}, {error}{more}. All else is in {path}")
+        message, _, trace = episode.failure.partition("\n")
+        again = shlex.join(["gsp", "run", *first.flags(modules), "--episodes", str(episode.index + 1)])
+        super().__init__(
+            f"a cell could not be played to its end: {first}, episode {episode.index}: {message}{more}. All else is in "
+            f"{path}, and the same command tries again. To see it fail: {again}"
+        )
+        self.add_note(trace)
         self.cells = cells
 
 
@@ -80,31 +88,33 @@ class Batch:
     """Episodes that were played in turn.
 
     Attributes:
-        episodes: in the order in which they were asked for, all of them unless something failed.
+        episodes: in the order in which they were asked for; some may have failed.
         seconds: wall-clock time, environments included, without what was compiled or loaded first.
-        failure: what the first episode that is missing has raised, with its traceback as a note; None if none has.
     """
 
     episodes: tuple[Episode, ...]
     seconds: float
-    failure: PlanningError | None = None
 
 
 def play_batch(task: Task, indices: Sequence[int]) -> Batch:
-    """Play some episodes of a cell, in the process of a worker, up to the first that raises something."""
-    begun, episodes, failure, where = time.perf_counter(), [], None, "before the first episode"
-    try:
-        cell = task.prepare()
-        begun = time.perf_counter()
-        for index in indices:
-            where = f"episode {index}"
+    """Play some episodes of a cell, in the process of a worker; one that raises something ends no other."""
+    begun: float | None = None
+    episodes = []
+    for index in indices:
+        try:
+            cell = task.prepare()
+            begun = begun or time.perf_counter()
             episodes.append(play_episode(cell, index))
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # SystemExit too: an environment may end its episode, not the benchmark
-        failure = PlanningError(f"{where}: {_one_line(error)}")
-        failure.add_note(traceback.format_exc())
-    return Batch(tuple(episodes), time.perf_counter() - begun, failure)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # SystemExit too: an environment may end its episode, not the benchmark
+            episodes.append(_failed(index, f"{_one_line(error)}\n{traceback.format_exc()}"))
+    return Batch(tuple(episodes), time.perf_counter() - begun if begun else 0.0)
+
+
+def _failed(index: int, failure: str) -> Episode:
+    """An episode that was not played to its end."""
+    return Episode(index, math.nan, 0, 0, 0, 0, 0.0, versions=versions(), machine=machine(), failure=failure)
 
 
 def _one_line(error: BaseException) -> str:
@@ -122,6 +132,7 @@ class _Work:
         unsubmitted: indices of episodes that no worker has been given.
         begun: whether anything was submitted.
         played, seconds: number of episodes that were played so far, and how long they took.
+        lost: number of episodes that have ended their process.
     """
 
     task: Task
@@ -129,6 +140,7 @@ class _Work:
     begun: bool = False
     played: int = 0
     seconds: float = 0.0
+    lost: int = 0
 
     @property
     def cost(self) -> float:
@@ -161,7 +173,7 @@ class Benchmark:
         modules: Sequence[str] = (),
         watch: Callable[[int, str], Any] = lambda done, cell: None,
     ) -> None:
-        self._store, self._workers, self._watch = store, workers, watch
+        self._store, self._workers, self._watch, self._modules = store, workers, watch, modules
         left = missing(runs, store)
         self._works = [
             _Work(task_of(run.cell, modules), deque(indices)) for run, indices in zip(runs, left, strict=True)
@@ -170,7 +182,7 @@ class Benchmark:
         self._running: dict[Future[Batch], tuple[_Work, list[int]]] = {}
         self._suspects: deque[tuple[_Work, int]] = deque()  # episodes that were lost with a process
         self._alone = False  # whether a suspect is being played, with nothing beside it
-        self._failed: dict[Cell, PlanningError] = {}
+        self._failed: dict[Cell, Episode] = {}  # the first of each cell
 
     def play(self) -> int:
         """Play them all.
@@ -181,7 +193,7 @@ class Benchmark:
         Raises:
             StoreError: if the store cannot be written.
             UnplayedError: at the end, if an environment or a search has failed, or an episode has ended its process;
-                the other cells have been played by then.
+                all other episodes have been played by then, unless a second one of the cell has ended its process.
         """
         played = 0
         self._submit()
@@ -195,7 +207,7 @@ class Benchmark:
                 self._watch(self._before + played, str(work.task.cell))
             self._submit()
         if self._failed:
-            raise UnplayedError(self._failed, self._store.path) from next(iter(self._failed.values()))
+            raise UnplayedError(self._failed, self._store.path, self._modules)
         return played
 
     def _submit(self) -> None:
@@ -228,18 +240,17 @@ class Benchmark:
             batch = future.result()
             work.played += len(batch.episodes)
             work.seconds += batch.seconds
-            if batch.failure is not None:
-                self._give_up(work, batch.failure)
+            for episode in filter(lambda episode: episode.failure, batch.episodes):
+                self._failed.setdefault(work.task.cell, episode)
             return batch.episodes
         if not self._alone:
-            self._suspects += [(work, index) for index in indices if work.task.cell not in self._failed]
-        else:
-            advice = "it may lack memory, or the environment ends its process"
-            failure = f"episode {indices[0]} has ended its process, twice; {advice}: {_one_line(lost)}"
-            self._give_up(work, PlanningError(failure))
-        return ()
-
-    def _give_up(self, work: _Work, failure: PlanningError) -> None:
-        self._failed.setdefault(work.task.cell, failure)
-        work.unsubmitted.clear()
-        self._suspects = deque(suspect for suspect in self._suspects if suspect[0] is not work)
+            self._suspects += [(work, index) for index in indices if work.lost < _MOST_LOST]
+            return ()
+        advice = "it may lack memory, or the environment ends its process"
+        episode = _failed(indices[0], f"has ended its process, twice; {advice}: {_one_line(lost)}")
+        self._failed.setdefault(work.task.cell, episode)
+        work.lost += 1
+        if work.lost == _MOST_LOST:
+            work.unsubmitted.clear()
+            self._suspects = deque(suspect for suspect in self._suspects if suspect[0] is not work)
+        return [episode]

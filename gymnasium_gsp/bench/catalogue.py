@@ -31,8 +31,9 @@ def catalogue(name: str | None = None) -> dict[str, list[dict[str, Any]]]:
 
 
 def title(env: Any) -> str:
-    """First line of the docstring of an environment's class."""
-    return (inspect.getdoc(env) or "").partition("\n")[0]
+    """First line of the docstring of an environment's class; "" where that is a heading."""
+    first = (inspect.getdoc(env) or "").partition("\n")[0]
+    return "" if first.startswith("#") else first
 
 
 def _environment(benchmark: Benchmark) -> dict[str, Any]:

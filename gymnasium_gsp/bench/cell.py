@@ -5,7 +5,8 @@ A cell is the key of a benchmark everywhere: the command line, grid files, the s
 
 import importlib
 import re
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from inspect import signature
 from typing import Annotated, Any, Self
@@ -85,12 +86,38 @@ def import_modules(modules: Iterable[str]) -> None:
             ) from error
 
 
+def needed_modules(env: str, modules: Iterable[str] | None) -> list[str]:
+    """What must be imported before an environment is made: the modules that were given, and the one before its id."""
+    return list(dict.fromkeys(filter(None, [*(modules or ()), env.rpartition(":")[0]])))
+
+
 def registered_id(env: Any) -> str:
     """The id of an environment for a benchmark's short name, an id, or module:Id, whose module is imported."""
     module, _, name = str(env).rpartition(":")
     if module:
         import_modules([module])
     return {entry.name: entry.id for entry in ENVIRONMENTS}.get(name, name)
+
+
+def _function_name(given: Any) -> Any:
+    """The name of a function as module:function; "" for none."""
+    if given not in (None, "") and not re.fullmatch(r"[\w.]+:[A-Za-z_]\w*", str(given)):
+        raise RecipeError(f"a function is named module:function, such as my_wrappers:with_frames, not {given!r}")
+    return given or ""
+
+
+def find_function(name: str) -> Callable[..., Any]:
+    """The function that module:function names; the module is imported.
+
+    Raises:
+        RecipeError: if there is no such module or function; names the nearest.
+    """
+    module, _, function = name.partition(":")
+    import_modules([module])
+    known = {key: value for key, value in vars(sys.modules[module]).items() if callable(value)}
+    if function not in known:
+        raise RecipeError(unknown_name(f"function of {module}", function, known))
+    return known[function]
 
 
 def _algorithm_text(given: Any) -> Any:
@@ -103,6 +130,7 @@ EnvironmentId = Annotated[str, BeforeValidator(registered_id)]
 BudgetText = Annotated[int | str, BeforeValidator(budget_text)]
 Seed = Annotated[int, BeforeValidator(check_seed), Field(le=LARGEST)]
 OptionsText = Annotated[str, BeforeValidator(options_text)]
+FunctionName = Annotated[str, BeforeValidator(_function_name)]
 PresetName = Annotated[str, BeforeValidator(lambda given: "" if given in (None, "none") else given)]
 ArgumentsText = Annotated[str, BeforeValidator(arguments_text)]
 
@@ -118,6 +146,8 @@ class Cell(Checked):
         seed: decides the seeds of environment and agent in each episode.
         options: further options of the algorithm as text, see `options_text`; given in any form of `options_of`.
         env_options: arguments of the environment as text, see `arguments_text`; given in any form of `arguments_of`.
+        wrap: module:function, which takes the environment and returns it wrapped; "" for none.
+        simulator: module:function, which returns a private environment to simulate in; "" to make one where needed.
     """
 
     env: EnvironmentId
@@ -127,6 +157,8 @@ class Cell(Checked):
     seed: Seed = 0
     options: OptionsText = ""
     env_options: ArgumentsText = ""
+    wrap: FunctionName = ""
+    simulator: FunctionName = ""
 
     @model_validator(mode="before")
     @classmethod
@@ -138,20 +170,47 @@ class Cell(Checked):
         options = read_preset(preset, algorithm, registered_id(values.get("env")))
         return {**values, "preset": "", "options": {**options, **options_of(values.get("options"))}}
 
+    @classmethod
+    def asked(cls, budget: Any = None, **fields: Any) -> Self:
+        """The cell that somebody asks for; a budget that was not given is chosen by what a step costs."""
+        return cls(**fields).with_fitting_budget() if budget is None else cls(budget=budget, **fields)
+
+    def flags(self, modules: Iterable[str] = (), fitting: bool = False) -> list[str]:
+        """The words after `gsp run` that name this cell.
+
+        Args:
+            modules: that register what it names.
+            fitting: whether to leave the budget to be chosen.
+        """
+        words = [self.env, "--algorithm", self.algorithm]
+        more = {
+            "--budget": "" if fitting else str(self.budget),
+            "--seed": str(self.seed),
+            "--preset": self.preset,
+            "--set": self.options,
+            "--env-set": self.env_options,
+            "--wrap": self.wrap,
+            "--simulator": self.simulator,
+        }
+        words += [word for flag, text in more.items() if text for word in (flag, text)]
+        return words + [word for module in modules for word in ("--import", module)]
+
     def __str__(self) -> str:
         spent = f"{self.budget} simulations" if isinstance(self.budget, int) else self.budget
-        more = [part for part in (self.preset and f"preset {self.preset}", self.options, self.env_options) if part]
-        return ", ".join([self.env, self.algorithm, spent, *more])
+        named = {"preset": self.preset, "wrapped by": self.wrap, "simulator": self.simulator}
+        words = [f"{name} {value}" for name, value in named.items() if value]
+        return ", ".join(filter(None, [self.env, self.algorithm, spent, *words, self.options, self.env_options]))
 
     def make_env(self) -> gym.Env[Any, Any]:
-        """The environment.
+        """The environment, wrapped where the cell says so.
 
         Raises:
-            RecipeError: if it cannot be made, whatever its constructor raised.
+            RecipeError: if it cannot be made or wrapped, whatever its constructor raised.
         """
         arguments = arguments_of(self.env_options)
         try:
-            return gym.make(self.env, **arguments)
+            env = gym.make(self.env, **arguments)
+            wrapped = find_function(self.wrap)(env) if self.wrap else env
         except gym.error.Error as error:
             raise RecipeError(f"{error} {_advice(self.env, error)}".strip()) from error
         except RecipeError as error:
@@ -161,6 +220,9 @@ class Cell(Checked):
             if unknown is not None and unknown[1] in arguments:
                 raise RecipeError(_unknown_argument(self.env, unknown[1])) from error
             raise RecipeError(f"{self.env} cannot be made: {type(error).__name__}: {error}") from error
+        if not isinstance(wrapped, gym.Env):
+            raise RecipeError(f"{self.wrap} must return the wrapped environment, not {wrapped!r}")
+        return wrapped
 
     def with_fitting_budget(self) -> Self:
         """The same with the budget, and the options beside it, that an agent chooses which was given none."""
@@ -187,7 +249,8 @@ class Cell(Checked):
         algorithm = parse_value(self.algorithm) if is_recipe else self.algorithm
         recipe = make_recipe(algorithm, preset=self.preset or None, env_id=env_id(env), **options)
         name, limits = "recipe" if is_recipe else self.algorithm, None if fitting else self.limits()
-        return Agent(env, recipe, limits, name=name, keep_outcomes=keep_outcomes)
+        simulator = find_function(self.simulator) if self.simulator else None
+        return Agent(env, recipe, limits, name=name, keep_outcomes=keep_outcomes, simulator=simulator)
 
     def limits(self) -> Budget:
         """The budget of each decision."""

@@ -2,9 +2,9 @@
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 from rich.console import Console
@@ -14,10 +14,14 @@ from tqdm import tqdm
 
 from gymnasium_gsp.agents.agent import Agent
 from gymnasium_gsp.algorithms.registry import ALGORITHMS
+from gymnasium_gsp.bench.card import Card, Interval
 from gymnasium_gsp.bench.catalogue import OPTIMUM_SOURCE, title
 from gymnasium_gsp.bench.cell import Cell, env_id
-from gymnasium_gsp.bench.texts import limits_of, options_of
+from gymnasium_gsp.bench.texts import limits_of
 from gymnasium_gsp.envs import BENCHMARKS
+
+if TYPE_CHECKING:
+    from gymnasium_gsp.bench.evaluation import Comparison
 
 _OUTPUT = Console(highlight=False)
 _COVERED = "covered by the paper's convergence theorem"
@@ -65,8 +69,10 @@ def print_catalogue(entries: dict[str, list[dict[str, Any]]], described: bool = 
             _OUTPUT.print("", escape(algorithm["description"]), sep="\n")
 
 
-def print_plan(cell: Cell, episodes: int, agent: Agent, env: gym.Env[Any, Any], fitted: bool = False) -> None:
-    """Print what is about to be played; where the budget was fitted, with the options that give the same one again."""
+def print_plan(
+    cell: Cell, episodes: int, agent: Agent, env: gym.Env[Any, Any], modules: Iterable[str] | None = None
+) -> None:
+    """Print what is about to be played; with the modules that register it, also the command that plays it again."""
     limits = limits_of(agent.budget)
     spent = f"{limits} simulations" if isinstance(limits, int) else ", ".join(f"{v} {k}" for k, v in limits.items())
     citation = f" ({ALGORITHMS[agent.name].citation})" if agent.name in ALGORITHMS else ""
@@ -75,19 +81,14 @@ def print_plan(cell: Cell, episodes: int, agent: Agent, env: gym.Env[Any, Any], 
     rows.add_row("environment", f"[cyan]{escape(env_id(env))}[/]  {escape(title(type(env.unwrapped)))}")
     rows.add_row("agent", f"[cyan]{escape(agent.name)}[/]{escape(citation + preset)}")
     rows.add_row("plan", f"{spent} per decision, {episodes} episodes, seed {cell.seed}")
-    if fitted:
-        rows.add_row("again with", escape(replay_options(cell)))
     _OUTPUT.print(rows)
+    if modules is not None:
+        again = shlex.join(["gsp", "run", *cell.flags(modules)])
+        _OUTPUT.print(f"[dim]again with[/]   {escape(again)}", soft_wrap=True)
 
 
-def replay_options(cell: Cell) -> str:
-    """The options of `gsp run` that give a cell's budget and the options of its algorithm."""
-    settings = [f"{name}={value}" for name, value in options_of(cell.options).items()]
-    return shlex.join(["--budget", str(cell.budget), *(word for text in settings for word in ("--set", text))])
-
-
-def print_summary(summary: Mapping[str, Any]) -> None:
-    """Print the outcome of a run beside the optimum."""
+def print_summary(summary: Mapping[str, Any], advice: str = "") -> None:
+    """Print the outcome of a run beside the optimum, and advice below it."""
     mean, error, optimum = (summary[name] for name in ("mean_return", "standard_error", "optimum"))
     rows = _rows()
     rows.add_column(justify="right", style="bold")
@@ -114,6 +115,45 @@ def print_summary(summary: Mapping[str, Any]) -> None:
     rows.add_row("model steps per second", f"{summary['model_steps'] / seconds:,.0f}", "")
     rows.add_row("nodes per decision", f"{summary['nodes_per_decision']:,.1f}", f"decisions: {summary['decisions']:,}")
     _OUTPUT.print("", rows)
+    if advice:
+        _OUTPUT.print(f"\n{escape(advice)}", soft_wrap=True)
+
+
+def print_card(card: Card) -> None:
+    """Print the figures of an evaluation."""
+    rows = _rows()
+    rows.add_column(justify="right", style="bold")
+    rows.add_column(style="dim")
+    rows.add_row("mean return", f"{card.mean_return:.4f}", _interval_text(card.mean_interval))
+    rows.add_row(
+        "interquartile mean", f"{card.interquartile_mean:.4f}", _interval_text(card.interquartile_mean_interval)
+    )
+    if card.optimum is not None:
+        rows.add_row("exact optimum", f"{card.optimum:.4f}", "no planner does better on average")
+    rows.add_row(
+        "seconds a decision", f"{card.seconds_per_decision:.2g}", f"{card.simulations_per_decision:,.0f} simulations"
+    )
+    rows.add_row("access", card.access, "not comparable with agents that see the environment alone")
+    _OUTPUT.print(
+        f"[cyan]{escape(card.environment)}[/]  {escape(str(card))}, {len(card.returns)} episodes", rows, sep="\n"
+    )
+
+
+def print_comparison(comparison: "Comparison") -> None:
+    """Print two evaluations, and the interval of their difference."""
+    rows = _rows()
+    rows.add_row("first", escape(comparison.first))
+    rows.add_row("second", escape(comparison.second))
+    rows.add_row("difference", f"[bold]{comparison.mean_difference:+.4g}[/]  {_interval_text(comparison.interval)}")
+    verdict = "clear" if comparison.clear else "chance can explain it; more episodes may tell"
+    rows.add_row("", f"first minus second over {comparison.episodes} episodes with the same resets: {verdict}")
+    for note in comparison.notes:
+        rows.add_row("note", escape(note))
+    _OUTPUT.print(f"[cyan]{escape(comparison.environment)}[/]", rows, sep="\n")
+
+
+def _interval_text(interval: Interval) -> str:
+    return "too few episodes for an interval" if interval is None else f"95 %: {interval[0]:.4g} to {interval[1]:.4g}"
 
 
 def distance_in_words(mean: float, error: float | None, optimum: float) -> str:
@@ -123,6 +163,12 @@ def distance_in_words(mean: float, error: float | None, optimum: float) -> str:
         return "equal"
     side = "above" if mean > optimum else "below"
     return (f"{abs(mean - optimum) / error:.1f} standard errors {side}" if error else side) + luck
+
+
+def tell(words: str) -> None:
+    """Print something on standard error, above a bar of progress."""
+    if words:
+        tqdm.write(words, file=sys.stderr)
 
 
 @contextmanager

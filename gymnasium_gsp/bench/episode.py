@@ -37,6 +37,8 @@ class Episode:
         regret: sum over the decisions of V*(s) - Q*(s, a), discounted as the return is; None without an exact oracle.
         recipe: how the agent planned, as the call that makes it.
         versions, machine: JSON objects, see `bench.provenance`.
+        failure: what ended the episode before its end, in one line, with the traceback below it; "" for an episode that
+            was played, and the return of one that was not is NaN.
     """
 
     index: int
@@ -51,6 +53,7 @@ class Episode:
     recipe: str = ""
     versions: str = "{}"
     machine: str = "{}"
+    failure: str = ""
 
 
 @lru_cache(maxsize=1024)
@@ -69,8 +72,8 @@ def warm_up(cell: Cell) -> None:
         agent.act(*env.reset(seed=0))
 
 
-OnDecision = Callable[[int], object]
-"""Called after each decision of an episode, with their number so far."""
+OnDecision = Callable[[SearchResult], object]
+"""Called after each decision of an episode."""
 
 
 def play_episode(cell: Cell, index: int, on_decision: OnDecision | None = None) -> Episode:
@@ -83,7 +86,8 @@ def play_episode(cell: Cell, index: int, on_decision: OnDecision | None = None) 
         agent = cell.make_agent(env)
         observation, info = env.reset(seed=env_seed)
         agent.reset(seed=agent_seed)
-        optimum = episode_optimum(env) if getattr(env.unwrapped, "draws_layout", False) else None
+        draws_layout = getattr(env.unwrapped, "draws_layout", False) and not cell.wrap
+        optimum = episode_optimum(env) if draws_layout else None
         while not done:
             action = agent.act(observation, info)
             results.append(agent.result)
@@ -93,7 +97,7 @@ def play_episode(cell: Cell, index: int, on_decision: OnDecision | None = None) 
                 regret = Regret(root.model, root.cells, root.steps_left, return_discount(env))
             regret.add(root.cells, agent.result.action)
             if on_decision is not None:
-                on_decision(len(results))
+                on_decision(agent.result)
             observation, reward, terminated, truncated, info = env.step(action)
             total_reward += weight * float(reward)
             weight *= return_discount(env)

@@ -22,6 +22,17 @@ def check_place(path: Path) -> Path:
     return path
 
 
+def check_new(path: Path, force: bool) -> Path:
+    """Check that a file can be written, and refuse to write over one unless told to.
+
+    Raises:
+        RecipeError: as `check_place`, and if the file exists.
+    """
+    if path.is_file() and not force:
+        raise RecipeError(f"{path} exists; give --force to write over it, or another name")
+    return check_place(path)
+
+
 def replace_file(path: Path, content: bytes) -> None:
     """Write a file under another name in the same folder, and rename it then.
 
@@ -35,4 +46,4 @@ def replace_file(path: Path, content: bytes) -> None:
         os.replace(unfinished, target)
     except OSError as error:
         unfinished.unlink(missing_ok=True)
-        raise RecipeError(f"{path} cannot be written: {error.strerror or error}; give another -o") from None
+        raise RecipeError(f"{path} cannot be written: {error.strerror or error}; give another place") from None

@@ -32,11 +32,13 @@ from gymnasium_gsp.bench.cell import (
     ArgumentsText,
     Cell,
     Checked,
+    FunctionName,
     OptionsText,
     PresetName,
     Seed,
     env_id,
     import_modules,
+    needed_modules,
     recipe_text,
 )
 from gymnasium_gsp.bench.texts import budget_text, split_values
@@ -110,6 +112,7 @@ class Grid(Checked):
         seed: decides the seeds of environment and agent in each episode.
         options: further options of every algorithm, as `Cell.options`.
         env_options: arguments of every environment, as `Cell.env_options`.
+        wrap, simulator: of every environment, as in `Cell`.
     """
 
     envs: Annotated[tuple[str, ...], BeforeValidator(_environments)]
@@ -120,10 +123,12 @@ class Grid(Checked):
     seed: Seed = 0
     options: OptionsText = ""
     env_options: ArgumentsText = ""
+    wrap: FunctionName = ""
+    simulator: FunctionName = ""
 
     def cells(self) -> Iterator[Cell]:
         """Every cell."""
-        shared = {name: getattr(self, name) for name in ("preset", "seed", "options", "env_options")}
+        shared = {name: getattr(self, name) for name in Cell.model_fields if name not in ("env", "algorithm", "budget")}
         for env, algorithm, budget in product(self.envs, self.algorithms, self.budgets):
             yield Cell(env=env, algorithm=algorithm, budget=budget, **shared)
 
@@ -138,6 +143,11 @@ class GridFile(Checked):
 
     modules: Annotated[Names, AfterValidator(_imported)] = Field((), alias="import", validate_default=False)
     grid: list[Grid] = Field(min_length=1)
+
+    def all_modules(self) -> list[str]:
+        """What must be imported before any cell is made, modules that stand before an environment's id included."""
+        names = (name for grid in self.grid for name in grid.envs)
+        return list(dict.fromkeys(module for name in names for module in needed_modules(name, self.modules)))
 
 
 def benchmark_names(ending: str = "") -> list[str]:

@@ -4,6 +4,7 @@ import json
 import os
 import platform
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 import gymnasium
@@ -34,6 +35,15 @@ def machine() -> str:
 def package_version(versions_text: str) -> str:
     """The version of gymnasium_gsp in a text that `versions` made."""
     return str(json.loads(versions_text).get("gymnasium_gsp"))
+
+
+def package_of(kind: type) -> str:
+    """The package that a class comes from, with its version where it is an installed one."""
+    package = kind.__module__.partition(".")[0]
+    try:
+        return f"{package} {metadata.version(package)}"
+    except metadata.PackageNotFoundError:
+        return package
 
 
 def _processor() -> str:

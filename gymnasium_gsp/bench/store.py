@@ -64,10 +64,10 @@ class Store:
         self._connection.close()
 
     def add(self, rows: Iterable[tuple[Cell, Episode]]) -> int:
-        """Add episodes in one transaction, and leave out those that are there already.
+        """Add episodes in one transaction, and leave out those that are there already; failures are replaced.
 
         Returns:
-            How many were new.
+            How many were new or replaced.
 
         Raises:
             StoreError: if the file cannot be written, because the disk is full or another process holds it; nothing of
@@ -77,20 +77,22 @@ class Store:
         marks = ", ".join("?" * len(COLUMNS))
         with _named_errors(self.path, "written"), self._connection:
             before = self._connection.total_changes
-            self._connection.executemany(f"INSERT OR IGNORE INTO episodes VALUES ({marks})", records)
+            replaced = ", ".join(f'"{name}" = excluded."{name}"' for name in COLUMNS)
+            query = f"INSERT INTO episodes VALUES ({marks}) ON CONFLICT DO UPDATE SET {replaced} WHERE failure <> ''"
+            self._connection.executemany(query, records)
             return self._connection.total_changes - before
 
     def returns(self, cell: Cell) -> dict[int, float]:
-        """The returns of a cell's episodes, by their index."""
+        """The returns of a cell's episodes by their index, without those that failed."""
         found = self._select('"index", total_reward', cell)
         return {index: np.nan if value is None else value for index, value in found}
 
     def origins(self, cell: Cell) -> set[tuple[str, str]]:
-        """The different (recipe, versions) of a cell's episodes."""
+        """The different (recipe, versions) of a cell's episodes, without those that failed."""
         return set(self._select("DISTINCT recipe, versions", cell))
 
     def _select(self, what: str, cell: Cell) -> list[tuple]:
-        condition = " AND ".join(f"{name} = ?" for name in Cell.model_fields)
+        condition = " AND ".join(["failure = ''", *(f"{name} = ?" for name in Cell.model_fields)])
         with _named_errors(self.path, "read"):
             query = f"SELECT {what} FROM episodes WHERE {condition}"
             return self._connection.execute(query, tuple(dict(cell).values())).fetchall()

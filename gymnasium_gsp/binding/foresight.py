@@ -97,6 +97,8 @@ class Experiment:
         It also does where the first third of the episodes took longer than so many seconds.
         """
         begun = time.monotonic()
+        if len({self._show(self.env.reset(seed=seed + episode)[0]) for episode in range(_EPISODES)}) == _EPISODES:
+            return None  # no two episodes begin alike
         draw = np.random.default_rng(seed)
         first, second = draw.integers(1 << 30, size=2).tolist()
         second += (second - first) % 2 == 0  # another action where there are two
@@ -104,8 +106,7 @@ class Experiment:
         played: list[Played] = []
         for number, choices in enumerate(sequences):
             played += [self._play(number, seed + episode, choices) for episode in range(_EPISODES)]
-            begin_alike = len({episode.moments[0].history for episode in played}) < _EPISODES
-            if not begin_alike or time.monotonic() - begun > seconds:
+            if time.monotonic() - begun > seconds:
                 return None
         known: Foreknowledge | None = None
         for left, right, step in _partings(played)[:_PAIRS]:
@@ -121,7 +122,7 @@ class Experiment:
         observation, info = self.env.reset(seed=seed)
         self.adapter.begin_episode()
         history: tuple[Any, ...] = (self._show(observation),)
-        played, streams = Played(sequence, seed), _streams_of(self.raw)
+        played, streams = Played(sequence, seed), streams_of(self.raw)
         for choice in choices:
             action = self._choose(self.raw, info, choice)
             before = [stream_place(stream) for stream in streams]
@@ -246,7 +247,7 @@ def _used_up(before: Any, after: Any) -> bool:
     return hasattr(before, "__len__") and hasattr(after, "__len__") and len(after) < len(before)
 
 
-def _streams_of(env: BareEnv) -> list[Any]:
+def streams_of(env: BareEnv) -> list[Any]:
     """The streams that an environment holds."""
     found, todo, seen = [], [vars(env)], {id(env)}
     while todo:

@@ -1,6 +1,7 @@
 """The claims that planning in an environment rests on, each tried on a simulator of it; see `check`."""
 
 import random
+import time
 import timeit
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from gymnasium_gsp.binding.environment import BareEnv, Env
-from gymnasium_gsp.binding.foresight import FORESIGHT_REMEDY, Experiment
+from gymnasium_gsp.binding.foresight import FORESIGHT_REMEDY, Experiment, streams_of
 from gymnasium_gsp.binding.keys import freeze
 from gymnasium_gsp.binding.shared import changed_outside, outside_state
 from gymnasium_gsp.binding.simulated import SimulatedBinding
+from gymnasium_gsp.binding.streams import stream_place
 from gymnasium_gsp.errors import PlanningError
 
 PASSED, FAILED, WARNED, SKIPPED = "passed", "FAILED", "warning", "skipped"
@@ -21,6 +23,9 @@ PASSED, FAILED, WARNED, SKIPPED = "passed", "FAILED", "warning", "skipped"
 _STEPS = 12  # steps from reset to the snapshot, and compared after it
 _MOMENTS = 6  # snapshots of one episode that are restored
 _FUTURES = 20  # futures of a snapshot in which observation and state are compared
+_PATIENCE = 1.0  # seconds of a claim, after which fewer snapshots have to do
+_PLAYS = 8  # random plays from a snapshot, in which states may be met again
+_RARELY = 0.05  # share of the steps
 _TIMED = 20  # repetitions behind a cost
 _ROUNDING = 1e-2  # how far a copy with native physics may drift in so many steps
 
@@ -75,6 +80,7 @@ class Trial:
             ("also after a render", self.try_rendering),
             ("keys are stable", self.try_keys),
             ("the observation tells the saved state", self.try_observations),
+            ("states are met again", self.try_recurrence),
         ):
             try:
                 yield Row(claim, *attempt())
@@ -105,6 +111,14 @@ class Trial:
             if terminated or truncated:
                 break
         return steps
+
+    def moments(self, count: int) -> Iterator[int]:
+        """Numbers of the snapshots that a claim is tried with: fewer than the count where steps are slow."""
+        begun = time.monotonic()
+        for number in range(count):
+            yield number
+            if time.monotonic() - begun > _PATIENCE:
+                return
 
     def choices(self, steps: int = _STEPS) -> list[int]:
         """Random numbers by which legal actions are chosen."""
@@ -139,7 +153,7 @@ class Trial:
     # The claims.
 
     def try_restoring(self) -> Outcome:
-        for moment in range(_MOMENTS):
+        for moment in self.moments(_MOMENTS):
             self.start(2 * moment + moment % 2)
             self.adapter.load(self.simulator.raw, self.snapshot)
             comparable = self.adapter.observes and self.simulator.wrappers.observations_agree
@@ -159,7 +173,7 @@ class Trial:
 
     def try_same_randomness(self) -> Outcome:
         out_of_reach = self.adapter.generator(self.raw) is None
-        for moment in range(_MOMENTS):
+        for moment in self.moments(_MOMENTS):
             self.start(2 * moment + moment % 2)
             choices = self.choices()
             copies = [self.simulate(choices, 1) for _ in range(2)]
@@ -182,13 +196,28 @@ class Trial:
         self.start()
         if self.adapter.deterministic:
             return PASSED, "steps draw nothing"
-        for moment in range(_FUTURES):  # some actions may draw, and some states: each action comes first somewhere
+        moment = 0
+        for moment in self.moments(
+            _FUTURES
+        ):  # some actions may draw, and some states: each action comes first somewhere
             self.start(moment % _STEPS, episode=moment // 2)
             choices = [moment, *self.choices(_STEPS)]
+            if not self.draws(choices):
+                continue
             futures = {repr(self.simulate(choices, seed)) for seed in range(1, 9)}
             if len(futures) > 1:
                 return PASSED, f"{len(futures)} of 8 seeds differ"
-        return PASSED, f"no step drew anything: {_FUTURES} states, each with 8 seeds"
+        return PASSED, f"no step drew anything, from {moment + 1} states"
+
+    def draws(self, choices: list[int]) -> bool:
+        """Return whether a copy may draw in these steps: a stream moves, or is out of reach."""
+        if self.adapter.generator(self.raw) is None:
+            return True
+        self.restore(1)
+        streams = streams_of(self.simulator.raw)
+        before = [stream_place(stream) for stream in streams]
+        self.play(self.simulator.env, choices, self.info)
+        return not streams or [stream_place(stream) for stream in streams] != before
 
     def try_foresight(self) -> Outcome:
         env = self.simulator.env if self.simulator.wrappers.unseen else self.env
@@ -242,7 +271,7 @@ class Trial:
         if not self.adapter.complete:
             return WARNED, "states are keyed by the observation: if it does not tell the state, give state_key="
         states_by_observation: dict[object, set[object]] = {}
-        for seed in range(_FUTURES):
+        for seed in self.moments(_FUTURES):
             self.restore(seed)
             self.adapter.redraw_hidden(self.simulator.raw)
             info = self.info
@@ -260,6 +289,24 @@ class Trial:
             )
             return WARNED, f"the saved state holds more than the observation tells: {hidden}"
         return PASSED, ""
+
+    def try_recurrence(self) -> Outcome:
+        reached: dict[object, list[str]] = {}  # states, with the actions that led to each first
+        steps = again = 0
+        for seed in self.moments(_PLAYS):
+            self.restore(seed)
+            info, path = self.info, list[str]()
+            for choice in self.choices():
+                action = self.action(self.simulator.raw, info, choice)
+                observation, _, terminated, truncated, info = self.simulator.env.step(action)
+                path = [*path, repr(action)]
+                again += reached.setdefault(self.binding.key(observation), path) != path
+                steps += 1
+                if terminated or truncated:
+                    break
+        note = f"{again / steps:.0%} of {steps} random steps led to a state that other actions had led to"
+        advice = ": a coarser state_key= joins states, or key='actions' plans without them"
+        return PASSED, note + advice * (again < _RARELY * steps)
 
     def costs(self) -> dict[str, float]:
         """Microseconds of a step of the simulator, and of saving, restoring and keying."""

@@ -1,5 +1,6 @@
 """`gsp`: the command line, a thin front of `bench`.  What is heavy is imported when a command needs it."""
 
+import io
 import sys
 
 _EXTRAS = {
@@ -15,6 +16,8 @@ def main() -> None:
     Raises:
         SystemExit: with the exit code; 2 and one sentence if a package is missing.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without a letter shows ? in its place
     try:
         from gymnasium_gsp.cli.commands import app
 

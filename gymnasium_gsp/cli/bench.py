@@ -31,6 +31,8 @@ def bench(
     preset: front.Preset = None,
     options: front.AlgorithmSettings = None,
     env_options: front.EnvironmentSettings = None,
+    wrap: front.Wrap = None,
+    simulator: front.Simulator = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="With paper or ippc: few budgets and episodes, minutes.")
     ] = False,
@@ -56,7 +58,7 @@ def bench(
         raise RecipeError("a cluster plays with all the processes it has: give --jobs or --dask, not both")
     import_modules(modules or ())
     flags = {"envs": envs, "algorithms": algorithms, "budgets": budgets, "episodes": episodes, "preset": preset}
-    flags |= {"seed": seed, "options": options, "env_options": env_options}
+    flags |= {"seed": seed, "options": options, "env_options": env_options, "wrap": wrap, "simulator": simulator}
     file = grids_of(what, flags, quick)
     runs = runs_of(file.grid)
     with Store(store) as results:
@@ -75,7 +77,7 @@ def bench(
                 start_workers(jobs and min(jobs, left), dask) as workers,
                 progress_shown(total, total - left) as show,
             ):
-                Benchmark(runs, results, workers, [*(modules or ()), *file.modules], show).play()
+                Benchmark(runs, results, workers, [*(modules or ()), *file.all_modules()], show).play()
         except KeyboardInterrupt:
             kept = total - sum(map(len, missing(runs, results)))
             leave(

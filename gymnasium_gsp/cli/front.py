@@ -1,5 +1,6 @@
 """The front of every command: the application, the options that several share, and errors in one line."""
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -36,6 +37,20 @@ AlgorithmSettings = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="An option of the algorithm: --set 'horizon=FixedHorizon(10)'."),
 ]
 
+Wrap = Annotated[
+    str | None, typer.Option(metavar="MODULE:FUNCTION", help="Takes the environment and returns it wrapped.")
+]
+Simulator = Annotated[
+    str | None, typer.Option(metavar="MODULE:FUNCTION", help="Returns a private environment to simulate in.")
+]
+FittingBudget = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N",
+        help="Simulations per decision, or limits: 'Budget(seconds=0.1)'; by default what fits the cost of a step.",
+    ),
+]
+
 
 def leave(message: object, code: int) -> NoReturn:
     """End the command with an exit code and one line on standard error."""
@@ -49,12 +64,18 @@ class _Group(TyperGroup):
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         try:
             code = super().main(*args, **{**extra, "standalone_mode": False})
+            sys.stdout.flush()
         except _UsageError as error:
             leave(error.format_message(), USAGE)
         except (RecipeError, Error) as error:
             leave(error, USAGE)
         except PlanningError as error:
             leave(error, FAILED)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python writes again when it ends
+            leave(f"the output cannot be written: {error.strerror}", FAILED)
         sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -15,18 +15,6 @@ BudgetOption = Annotated[
 SeedOption = Annotated[int, typer.Option(metavar="S", help="The same seed gives the same numbers.")]
 
 
-def check_new(path: Path, force: bool) -> None:
-    """Refuse to write over a file.
-
-    Raises:
-        RecipeError: if it exists, or no file can be written there.
-    """
-    from gymnasium_gsp.bench.files import check_place
-
-    if check_place(path).exists() and not force:
-        raise RecipeError(f"{path} exists; give --force to write over it, or another name")
-
-
 @app.command()
 def inspect(
     env: front.Environment,
@@ -48,7 +36,7 @@ def inspect(
     """
     from gymnasium_gsp.bench.cell import Cell
     from gymnasium_gsp.bench.console import progress_shown
-    from gymnasium_gsp.bench.files import replace_file
+    from gymnasium_gsp.bench.files import check_new, replace_file
     from gymnasium_gsp.bench.inspection import decisions, with_pictures
     from gymnasium_gsp.inspector.page import page
 
@@ -86,6 +74,7 @@ def watch(
     from rich.console import Console
 
     from gymnasium_gsp.bench.cell import Cell
+    from gymnasium_gsp.bench.files import check_new
     from gymnasium_gsp.bench.film import Frame, check_film, write_film
     from gymnasium_gsp.bench.inspection import with_pictures
     from gymnasium_gsp.bench.watching import watch as play

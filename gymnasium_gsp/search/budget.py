@@ -4,11 +4,11 @@ import math
 from dataclasses import dataclass, fields
 from typing import Any
 
-from gymnasium_gsp.errors import RecipeError, check_count
+from gymnasium_gsp.errors import KnownFields, RecipeError, check_count
 
 
 @dataclass(frozen=True)
-class Budget:
+class Budget(KnownFields):
     """The limits of one decision; the first to be reached ends the search.
 
     Simulations, model steps and nodes are never exceeded: a simulation that runs out of model steps is backed up

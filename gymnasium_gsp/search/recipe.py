@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self
 
-from gymnasium_gsp.errors import RecipeError, check_count, unknown_name
+from gymnasium_gsp.errors import KnownFields, RecipeError, check_count
 from gymnasium_gsp.search.ingredients.backup import PowerMean
 from gymnasium_gsp.search.ingredients.evaluation import (
     Constant,
@@ -28,12 +28,12 @@ from gymnasium_gsp.search.ingredients.switching import Switching
 
 
 @dataclass(frozen=True)
-class SearchValues:
+class SearchValues(KnownFields):
     """Decide by the values that the search ended with."""
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(KnownFields):
     """Decide after a sweep over what the root reaches, deepest first.
 
     Attributes:
@@ -63,7 +63,7 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class PairedScenarios:
+class PairedScenarios(KnownFields):
     """Compare the root's actions under common random numbers where what exploring meets hardly ever recurs.
 
     Ng and Jordan 2000 (PEGASUS) and, for who goes on, Karnin, Koren and Somekh 2013; see `search.scenarios`.  They
@@ -125,7 +125,7 @@ _OF_MEANS = (
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(KnownFields):
     """One choice for each slot.
 
     Attributes:
@@ -286,10 +286,6 @@ class Recipe:
         Raises:
             RecipeError: for a slot that does not exist.
         """
-        names = [field.name for field in fields(self)]
-        for slot in slots:
-            if slot not in names:
-                raise RecipeError(unknown_name("slot of a recipe", slot, names))
         return replace(self, **slots)
 
     @property

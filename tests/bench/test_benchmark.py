@@ -1,4 +1,5 @@
 import json
+import shlex
 import sys
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -7,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from gymnasium_gsp import PlanningError, RecipeError
+from gymnasium_gsp.agents.seeding import episode_seeds
 from gymnasium_gsp.bench import executors
 from gymnasium_gsp.bench.benchmark import Batch, Benchmark, check_origins, compile_all, missing
 from gymnasium_gsp.bench.cell import Cell
@@ -153,7 +155,8 @@ def test_two_workers_play_the_same_even_if_one_is_lost(backend, own, tmp_path):
 
 
 @BACKEND
-def test_what_fails_in_one_environment_ends_its_cells_and_no_others(backend, own, tmp_path):
+def test_an_episode_that_fails_is_marked_and_ends_no_other(backend, own, tmp_path):
+    """Those that fail stand in the store with what was raised; the same command tries them again."""
     module, _ = own
     runs = grid([f"{module}:BrokenLake-v0", f"{module}:OwnedLake-v0"])
     compile_all(runs)
@@ -162,13 +165,28 @@ def test_what_fails_in_one_environment_ends_its_cells_and_no_others(backend, own
     with pool(backend) as workers, pytest.raises(PlanningError, match=failed) as caught:
         played(path, runs, workers, [module])
     assert str(path) in str(caught.value)
-    assert "in reset" in caught.value.__cause__.__notes__[0]
+    assert "in reset" in caught.value.__notes__[0]
+    (cell, failed), *_ = caught.value.cells.items()
+    again = f"To see it fail: {shlex.join(['gsp', 'run', *cell.flags([module]), '--episodes', str(failed.index + 1)])}"
+    assert str(caught.value).endswith(again)
     found = counts(path)
     assert {key: count for key, count in found.items() if key[0] == "OwnedLake-v0"} == {
         ("OwnedLake-v0", 4): 6,
         ("OwnedLake-v0", 8): 6,
     }
-    assert all(count < 6 for key, count in found.items() if key[0] == "BrokenLake-v0")
+    broken = read(path)[lambda rows: rows.env == "BrokenLake-v0"]
+    seeds = {index: episode_seeds(0, "BrokenLake-v0", index)[0] for index in range(6)}
+    expected = [index for index, seed in seeds.items() if seed % 2] * 2
+    assert len(broken) == 12
+    assert 0 < len(expected) < 12
+    assert sorted(broken["index"][broken.failure != ""]) == sorted(expected)
+    assert (broken.total_reward.isna() == (broken.failure != "")).all()
+    assert (
+        broken.failure.str.startswith("ZeroDivisionError: the ice is broken\nTraceback") | (broken.failure == "")
+    ).all()
+    with Store(path) as store:
+        assert sorted(index for indices in missing(runs, store) for index in indices) == sorted(expected)
+        check_origins(runs, store)
 
 
 @pytest.mark.slow
@@ -192,18 +210,19 @@ def test_a_number_of_jobs_that_makes_no_sense_is_refused():
 
 
 def test_a_cell_that_ends_its_processes_is_named_and_ends_no_other(own, tmp_path):
-    """What was played beside it is tried alone, and played on."""
+    """What was played beside it is tried alone, and played on; the cell is given up at its second such episode."""
     module, _ = own
     runs = grid([f"{module}:DeadlyLake-v0", f"{module}:OwnedLake-v0"], budgets=(4, 8, 16))
     path = tmp_path / "results.sqlite"
     with (
         pool() as workers,
-        pytest.raises(PlanningError, match=r"DeadlyLake-v0, uct, \d+ simulations, episode \d has ended") as caught,
+        pytest.raises(PlanningError, match=r"DeadlyLake-v0, uct, \d+ simulations, episode \d: has ended") as caught,
     ):
         played(path, runs, workers, [module])
     assert len(caught.value.cells) == 3
     assert "OwnedLake" not in str(caught.value)
-    assert counts(path) == {("OwnedLake-v0", budget): 6 for budget in (4, 8, 16)}
+    lost = {("DeadlyLake-v0", budget): 2 for budget in (4, 8, 16)}
+    assert counts(path) == lost | {("OwnedLake-v0", budget): 6 for budget in (4, 8, 16)}
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

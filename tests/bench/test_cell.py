@@ -40,6 +40,8 @@ def test_every_way_to_give_a_cell_makes_the_same_one():
         "seed": 0,
         "options": "discount=0.95, horizon=FixedHorizon(depth=10), scale='raw'",
         "env_options": '{"desc": null, "slip": 0.1}',
+        "wrap": "",
+        "simulator": "",
     }
 
 

@@ -40,10 +40,22 @@ def holds(path, expected):
 
 def test_the_columns():
     assert (
-        *("env", "algorithm", "preset", "budget", "seed", "options", "env_options", "index", "total_reward"),
-        *("decisions", "simulations", "model_steps", "nodes", "seconds"),
-        *("optimum", "regret", "recipe", "versions", "machine"),
+        *("env", "algorithm", "preset", "budget", "seed", "options", "env_options", "wrap", "simulator", "index"),
+        *("total_reward", "decisions", "simulations", "model_steps", "nodes", "seconds", "optimum", "regret", "recipe"),
+        *("versions", "machine", "failure"),
     ) == COLUMNS
+
+
+def test_a_failure_is_replaced_by_the_episode_and_never_the_other_way(path):
+    (played,), (failed,) = rows(indices=[0]), rows(indices=[0], failure="ZeroDivisionError", recipe="")
+    with Store(path) as store:
+        assert store.add([failed]) == 1
+        assert store.returns(CELL_A) == {}
+        assert store.origins(CELL_A) == set()
+        assert store.add([played]) == 1
+        assert store.add([failed]) == 0
+        assert store.returns(CELL_A) == {0: 0.0}
+    assert holds(path, [played])
 
 
 def test_what_was_added_comes_back(path):
@@ -324,7 +336,7 @@ def half_done(path):
     for index in range(100, 3000):
         connection.execute(
             f"INSERT INTO episodes VALUES ({marks})",
-            ("e", "a", "", 16, 0, "", "", index, 0.0, 1, 1, 1, 1, 0.1, None, None, "r" * 50, "v", "m"),
+            ("e", "a", "", 16, 0, "", "", "", "", index, 0.0, 1, 1, 1, 1, 0.1, None, None, "r" * 50, "v", "m", ""),
         )
     os._exit(7)
 

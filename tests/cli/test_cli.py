@@ -1,4 +1,6 @@
 import json
+import re
+import shlex
 
 import gymnasium as gym
 import pytest
@@ -178,6 +180,26 @@ def test_an_error_is_one_line_and_exit_code_2(arguments, message):
     assert message in answer.stderr
     (line,) = without_compilation(answer.stderr)
     assert line.startswith("gsp: ")
+
+
+def test_check_times_a_decision_and_recommends_a_command_that_runs():
+    answer = gsp("check", "gymnasium_gsp:GSP/FrozenLake-v0", "--budget", "12", "--set", "horizon=FixedHorizon(9)")
+    assert answer.exit_code == 0, answer.output
+    default, asked, recommended = answer.stdout.splitlines()[-3:]
+    assert re.fullmatch(r"a decision takes \S+ s by default, with --budget 256", default)
+    assert re.fullmatch(r"a decision takes \S+ s as asked, with --budget 12", asked)
+    command = shlex.split(recommended.removeprefix("recommended: "))
+    assert command[:5] == ["gsp", "run", "GSP/FrozenLake-v0", "--algorithm", "graft"]
+    assert "horizon=FixedHorizon(depth=9)" in command
+    assert gsp(*command[1:], "--episodes", "1").exit_code == 0
+
+
+def test_the_budget_that_was_chosen_is_printed_as_a_command_that_runs():
+    shown = gsp("run", "FrozenLake", "--episodes", "1", "--env-set", "horizon=9").stdout
+    (again,) = (line for line in shown.splitlines() if line.startswith("again with"))
+    command = shlex.split(again.removeprefix("again with"))
+    assert result(*command[1:], "--episodes", "1")["decisions"] == 9
+    assert "again with" not in gsp(*SMALL).stdout
 
 
 class FailingLake(FrozenLakeEnv):

@@ -159,6 +159,32 @@ def test_on_a_terminal_there_is_a_progress_bar_on_standard_error():
     assert "3/3" in shown
 
 
+@pytest.mark.parametrize("command", [["list"], ["list", "uct"], SMALL, ["check", "FrozenLake"], ["--help"]])
+def test_a_terminal_without_a_letter_shows_another_in_its_place(command):
+    answer = process(*command, PYTHONIOENCODING="ascii")
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.isascii()
+    assert "Traceback" not in answer.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("command", [["list"], ["list", "--json"], SMALL, ["--version"], ["--help"]])
+def test_an_output_that_takes_no_more_is_one_line(command, unbuffered):
+    with open("/dev/full", "w") as full:
+        answer = subprocess.run(
+            [sys.executable, "-m", "gymnasium_gsp.cli", *command],
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": unbuffered},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+        )
+    assert answer.returncode == 1
+    lines = [line for line in answer.stderr.splitlines() if not line.startswith("gymnasium_gsp: compiling")]
+    assert lines == ["gsp: the output cannot be written: No space left on device"]
+
+
 def test_an_error_in_a_real_process_shows_no_traceback():
     answer = process("run", "FrozenLake", "--budget", "0")
     assert answer.returncode == 2

@@ -119,3 +119,38 @@ def test_steps_that_draw_in_some_states_alone_are_seen():
         (row,) = (row for row in report.rows if row.claim == "another future under other randomness")
         assert row.outcome == "passed"
         assert "seeds differ" in row.note
+
+
+def row_of(report, claim):
+    return next(row for row in report.rows if row.claim == claim)
+
+
+@pytest.mark.parametrize(
+    ("env", "words"),
+    [("CartPole-v1", "0% of 9"), ("FrozenLake-v1", "random steps led to a state that other actions had led to")],
+)
+def test_what_recurs_is_measured_and_a_coarser_key_is_named_where_nothing_does(env, words):
+    row = row_of(gsp.check_snapshot(env), "states are met again")
+    assert row.outcome == "passed"
+    assert words in row.note
+    assert ("a coarser state_key= joins states" in row.note) == (env == "CartPole-v1")
+
+
+def test_where_no_stream_moves_one_copy_of_each_state_is_enough():
+    """The others would do the same: a seed reaches a step through its streams alone."""
+    for make in (lambda: gym.make("CartPole-v1"), lambda: gym.wrappers.TimeLimit(Corridor(length=40), 30)):
+        note = row_of(gsp.check_snapshot(make()), "another future under other randomness").note
+        assert note in ("steps draw nothing", "no step drew anything, from 20 states")
+    note = row_of(
+        gsp.check_snapshot(gym.wrappers.TimeLimit(Corridor(slip=0.2), 30)), "another future under other randomness"
+    )
+    assert "of 8 seeds differ" in note.note
+
+
+def test_slow_steps_are_tried_from_fewer_states(monkeypatch):
+    monkeypatch.setattr("gymnasium_gsp.binding.trial._PATIENCE", 0.0)
+    report = gsp.check_snapshot(gym.wrappers.TimeLimit(Corridor(length=40), 30))
+    assert report.passed, str(report)
+    assert "from 1 states" in row_of(report, "another future under other randomness").note
+    lying = gsp.check_snapshot(Lying())
+    assert not lying.passed

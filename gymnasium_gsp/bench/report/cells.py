@@ -11,16 +11,18 @@ from scipy import stats
 
 from gymnasium_gsp.algorithms.registry import ALGORITHMS
 from gymnasium_gsp.bench.cell import Cell
+from gymnasium_gsp.bench.intervals import CONFIDENCE
 from gymnasium_gsp.bench.published import competition, published_rewards
 from gymnasium_gsp.bench.report.judgement import above_optimum, difference, verdict
 from gymnasium_gsp.bench.summary import known_optimum, standard_error
 from gymnasium_gsp.envs import ENVIRONMENTS
 from gymnasium_gsp.errors import RecipeError
 
-CONFIDENCE = 0.95
 CELL = ["environment", "planner", "budget"]
 PAPER_ALGORITHMS = list(dict.fromkeys(algorithm for _, algorithm, _ in published_rewards()))
-PAPER_PRESET = "paper"
+ENVIRONMENT = ["env", "env_options", "wrap"]  # columns of a store that make an environment, and a planner
+PLANNER = ["algorithm", "preset", "options", "simulator"]
+PAPER_PLANNER = ("paper", "", "")  # what the paper's planners have there beside the algorithm
 SHORT_NAMES = {entry.id: entry.name for entry in ENVIRONMENTS}
 
 
@@ -36,31 +38,35 @@ def label_episodes(rows: pd.DataFrame) -> pd.DataFrame:
         the return counts; `best` is the exact optimum of the layout or of the environment, missing where unknown;
         `draws_layouts` tells which of the two; `best_of_all` is that of the environment, over all its layouts.
     """
-    planners = set(zip(rows.algorithm, rows.preset, rows.options, strict=True))
-    several_presets = len({preset for _, preset, _ in planners}) > 1
+    several_presets = rows.preset.nunique() > 1
 
-    def environment_label(env: str, arguments: str) -> str:
-        return f"{SHORT_NAMES.get(env, env)} ({arguments})" if arguments else SHORT_NAMES.get(env, env)
+    def environment_label(env: str, *details: str) -> str:
+        return _label(SHORT_NAMES.get(env, env), *details)
 
-    def planner_label(algorithm: str, preset: str, options: str) -> str:
-        words = [preset or "defaults"] * several_presets + [options] * bool(options)
-        return f"{algorithm} ({', '.join(words)})" if words else algorithm
+    def planner_label(algorithm: str, preset: str, *details: str) -> str:
+        return _label(algorithm, *[preset or "defaults"] * several_presets, *details)
 
     episodes = rows.assign(
         simulations=pd.to_numeric(rows.budget, errors="coerce").astype("Int64"),
         total_reward=pd.to_numeric(rows.total_reward),
-        environment=_categories(rows, ["env", "env_options"], environment_label, _environment_order),
-        planner=_categories(rows, ["algorithm", "preset", "options"], planner_label, _planner_order),
+        environment=_categories(rows, ENVIRONMENT, environment_label, _environment_order),
+        planner=_categories(rows, PLANNER, planner_label, _planner_order),
         budget=_categories(rows, ["budget"], str, _budget_order),
     )
     episodes["finite"] = np.isfinite(episodes.total_reward)
     layouts = pd.to_numeric(rows.optimum)
     episodes["draws_layouts"] = layouts.notna().groupby(episodes.environment, observed=True).transform("any")
-    keys = list(zip(rows.env, rows.env_options, strict=True))
+    keys = list(zip(*(rows[name] for name in ENVIRONMENT), strict=True))
     known = {key: _optimum_of(*key) for key in set(keys)}
     episodes["best_of_all"] = pd.Series([known[key] for key in keys], rows.index, dtype=float)
     episodes["best"] = layouts.where(episodes.draws_layouts, episodes.best_of_all)
     return episodes
+
+
+def _label(name: str, *details: str) -> str:
+    """A name with what is special about it in brackets."""
+    given = ", ".join(filter(None, details))
+    return f"{name} ({given})" if given else name
 
 
 def _categories(
@@ -72,26 +78,26 @@ def _categories(
     return pd.Categorical([labels[value] for value in values], list(labels.values()), ordered=True)
 
 
-def _environment_order(env: str, arguments: str) -> tuple[Any, ...]:
+def _environment_order(env: str, *details: str) -> tuple[Any, ...]:
     ids = list(SHORT_NAMES)
-    return (ids.index(env) if env in ids else len(ids), env, arguments)
+    return (ids.index(env) if env in ids else len(ids), env, *details)
 
 
-def _planner_order(algorithm: str, preset: str, options: str) -> tuple[Any, ...]:
+def _planner_order(algorithm: str, *details: str) -> tuple[Any, ...]:
     names = list(dict.fromkeys([*PAPER_ALGORITHMS, *ALGORITHMS]))
     place = names.index(algorithm) if algorithm in names else len(names)
-    return (place, algorithm, (preset, options) != (PAPER_PRESET, ""), preset, options)
+    return (place, algorithm, details != PAPER_PLANNER, *details)
 
 
 def _budget_order(budget: int | str) -> tuple[Any, ...]:
     return (1, 0, budget) if isinstance(budget, str) else (0, budget, "")
 
 
-def _optimum_of(env: str, arguments: str) -> float | None:
+def _optimum_of(env: str, arguments: str, wrap: str) -> float | None:
     """The exact optimum of a registered environment; a module that only the store names is not imported."""
-    if env in competition() and not arguments:
+    if env in competition() and not arguments and not wrap:
         return competition()[env].optimum
-    if env not in gym.registry:
+    if env not in gym.registry or wrap:
         return None
     try:
         live = Cell(env=env, env_options=arguments).make_env()
@@ -144,10 +150,10 @@ def _measure_cell(group: pd.DataFrame, floor: float) -> dict[str, Any]:
     known = len(best) > 0 and not np.isnan(best).any()
     level = float(best.mean()) if known else np.nan
     decisions = max(int(played.decisions.sum()), 1)
-    name = "" if key.env_options else SHORT_NAMES.get(key.env, "")
+    name = "" if key.env_options or key.wrap else SHORT_NAMES.get(key.env, "")
     in_paper = name, key.algorithm, key.simulations
     published = published_rewards().get(in_paper)
-    judged = published if (key.preset, key.options) == (PAPER_PRESET, "") else None
+    judged = published if (key.preset, key.options, key.simulator) == PAPER_PLANNER else None
     z = difference(returns, judged) if judged else None
     return {
         "mean_return": mean,
@@ -165,7 +171,7 @@ def _measure_cell(group: pd.DataFrame, floor: float) -> dict[str, Any]:
         "verdict": verdict(z) if judged else "",
         "ms_per_decision": 1e3 * played.seconds.sum() / decisions if len(returns) else np.nan,
         "nodes_per_decision": played.nodes.sum() / decisions if len(returns) else np.nan,
-        **key[["simulations", "env", "env_options", "algorithm", "preset", "options", "draws_layouts", "best_of_all"]],
+        **key[["simulations", *ENVIRONMENT, *PLANNER, "draws_layouts", "best_of_all"]],
     }
 
 

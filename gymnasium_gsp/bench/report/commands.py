@@ -9,7 +9,10 @@ import pandas as pd
 from gymnasium_gsp.bench.report.cells import SHORT_NAMES
 
 _LISTS = {"env": "--envs", "algorithm": "--algorithms", "budget": "--budgets"}
-_SHARED = {"preset": "--preset", "seed": "--seed", "options": "--set", "env_options": "--env-set"}
+_SHARED = {
+    "preset": "--preset", "seed": "--seed", "options": "--set", "env_options": "--env-set", "wrap": "--wrap",
+    "simulator": "--simulator",
+}  # fmt: skip
 _BENCH = _LISTS | {"episodes": "--episodes"} | _SHARED
 _RUN = {"algorithm": "--algorithm", "budget": "--budget", "episodes": "--episodes"} | _SHARED
 

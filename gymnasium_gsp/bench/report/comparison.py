@@ -5,49 +5,9 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from gymnasium_gsp.bench.report.cells import CONFIDENCE, names_of
-from gymnasium_gsp.bench.report.judgement import FEW, FEWEST
-
-RESAMPLES = 2000
-SEED = 0  # of the bootstrap, so that a report is the same each time it is written
-
-
-def bootstrap_interval(*samples: np.ndarray) -> tuple[float, float] | None:
-    """SciPy's bootstrap interval at 95 % of the mean of some samples' means, by percentiles.
-
-    The bias-corrected method is not taken: where most differences are 0 it leaves 0 out too soon, as in [0.05, 0.35]
-    for 3 differences of 1 among 20, which a fair coin gives every fourth time.
-
-    Args:
-        samples: independent of each other, each resampled on its own.
-
-    Returns:
-        Both ends; None if a sample has fewer than 5 numbers.
-    """
-    if min(map(len, samples)) < FEWEST:
-        return None
-
-    def mean_of_means(*resampled: np.ndarray, axis: int) -> np.ndarray:
-        return np.mean([sample.mean(axis=axis) for sample in resampled], axis=0)
-
-    interval = stats.bootstrap(
-        samples,
-        mean_of_means,
-        n_resamples=RESAMPLES,
-        batch=max(1, 1_000_000 // max(map(len, samples))),
-        vectorized=True,
-        confidence_level=CONFIDENCE,
-        method="percentile",
-        rng=np.random.default_rng(SEED),
-    ).confidence_interval
-    return float(interval.low), float(interval.high)
-
-
-def is_clear(low: float, high: float, episodes: int) -> bool:
-    """True if an interval leaves 0 out and rests on at least 30 episodes; ends that are not known are NaN."""
-    return episodes >= FEW and (low > 0.0 or high < 0.0)
+from gymnasium_gsp.bench.intervals import bootstrap_interval, is_clear
+from gymnasium_gsp.bench.report.cells import names_of
 
 
 def paired(episodes: pd.DataFrame) -> pd.DataFrame:

@@ -19,7 +19,7 @@ def competition_scores(cells: pd.DataFrame) -> pd.DataFrame:
         `planner, budget, instances, score`, others behind the cells; no rows where no instance was played.
     """
     known = competition()
-    ours = cells[cells.env.isin(list(known)) & (cells.env_options == "") & (cells.episodes > 0)]
+    ours = cells[cells.env.isin(list(known)) & (cells.env_options + cells.wrap == "") & (cells.episodes > 0)]
     means = ours[["planner", "budget", "env", "mean_return"]].astype({"planner": str, "budget": str})
     others = [
         (other.planner, other.budget, env, other.mean)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from gymnasium_gsp.bench.intervals import RESAMPLES
 from gymnasium_gsp.bench.published import other_planners
 from gymnasium_gsp.bench.report import judgement, provenance, tables
 from gymnasium_gsp.bench.report.cells import label_episodes, measure, names_of
 from gymnasium_gsp.bench.report.commands import commands
-from gymnasium_gsp.bench.report.comparison import RESAMPLES, paired, scored_environments, scores
+from gymnasium_gsp.bench.report.comparison import paired, scored_environments, scores
 from gymnasium_gsp.bench.report.competition import competition_scores
 from gymnasium_gsp.bench.report.figures import Panel, panels_of
 from gymnasium_gsp.bench.report.headline import headline
@@ -170,7 +171,7 @@ def _environment_section(cells: pd.DataFrame, environment: str) -> Section:
     """The returns in one environment."""
     name = "returns-" + re.sub(r"[^\w.+-]+", "-", environment)
     shown = [tables.return_table(cells, environment, name)]
-    others = other_planners().get(cells.env.iloc[0], []) if cells.env_options.iloc[0] == "" else []
+    others = other_planners().get(cells.env.iloc[0], []) if cells.env_options.iloc[0] + cells.wrap.iloc[0] == "" else []
     if others:
         shown.append(tables.other_table(others, environment, f"others-{name}"))
     return Section(name, environment, [optimum_in_words(cells)], shown, level=3)

@@ -9,10 +9,10 @@ import pandas as pd
 
 from gymnasium_gsp.bench.report.contents import Report
 from gymnasium_gsp.bench.report.tables import Table
+from gymnasium_gsp.bench.report.text import markdown_text
 
 import_module("tabulate")  # pandas needs it to write Markdown
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_|<>[]"})
 _PART = re.compile(r"<!-- (\S+) -->.*?<!-- /\1 -->", re.DOTALL)
 
 
@@ -23,11 +23,6 @@ def csv_text(frame: pd.DataFrame) -> str:
         return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
     return str(frame.astype(object).map(plain).to_csv(index=False, lineterminator="\n"))
-
-
-def markdown_text(words: str) -> str:
-    """Text that Markdown shows as it is, on one line."""
-    return " ".join(words.translate(_MARKDOWN).split())
 
 
 def markdown(table: Table) -> str:

@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
+from gymnasium_gsp.bench.intervals import FEWEST
 from gymnasium_gsp.bench.report.cells import PAPER_ALGORITHMS, names_of
-from gymnasium_gsp.bench.report.judgement import FEWEST
 from gymnasium_gsp.bench.report.text import MADE_BY
 
 # Eight colours for white paper, each with a marker of its own; page.css has eight for dark screens.  A test holds that

@@ -2,14 +2,9 @@
 
 import pandas as pd
 
+from gymnasium_gsp.bench.intervals import bootstrap_interval, is_clear
 from gymnasium_gsp.bench.report.cells import names_of
-from gymnasium_gsp.bench.report.comparison import (
-    bootstrap_interval,
-    is_clear,
-    returns_by_planner,
-    scored_environments,
-    scores,
-)
+from gymnasium_gsp.bench.report.comparison import returns_by_planner, scored_environments, scores
 from gymnasium_gsp.bench.report.text import number
 
 

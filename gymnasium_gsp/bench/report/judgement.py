@@ -4,12 +4,11 @@ import math
 
 import numpy as np
 
+from gymnasium_gsp.bench.intervals import FEW, FEWEST
 from gymnasium_gsp.bench.published import ROUNDING, Published
 from gymnasium_gsp.bench.summary import standard_error
 
 SIGMAS = 4.9  # two-sided 1e-6 of a normal distribution
-FEWEST = 5  # below so many episodes nothing is said at all
-FEW = 30  # below so many episodes a sample's own spread says little
 REPRODUCED, BETTER, NOT_REPRODUCED, TOO_FEW = "reproduced", "better", "not reproduced", "too few episodes"
 FLOOR_EPISODES = 4  # see `above_optimum`
 

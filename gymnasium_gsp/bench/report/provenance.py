@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from gymnasium_gsp.bench.report.cells import CELL, names_of
+from gymnasium_gsp.bench.report.cells import CELL, ENVIRONMENT, PLANNER, names_of
 from gymnasium_gsp.bench.report.commands import commands, run_command
 from gymnasium_gsp.bench.texts import counted
 
@@ -35,7 +35,7 @@ def counts(episodes: pd.DataFrame, column: str) -> pd.DataFrame:
 def recipes(episodes: pd.DataFrame) -> pd.DataFrame:
     """Every recipe that planned: `algorithm, preset, options, environment, recipe`."""
     columns = ["algorithm", "preset", "options", "environment", "recipe"]
-    return episodes[columns].astype({"environment": str}).drop_duplicates()
+    return episodes.loc[episodes.failure == "", columns].astype({"environment": str}).drop_duplicates()
 
 
 def warnings_on(episodes: pd.DataFrame) -> Notice:
@@ -53,13 +53,15 @@ def warnings_on(episodes: pd.DataFrame) -> Notice:
 
 
 def failures(episodes: pd.DataFrame) -> Notice:
-    """Cells with episodes that have no finite return, each with the command that plays it again."""
+    """Cells with episodes that raised or have no finite return, each with the command that plays it again."""
     lines, again = [], []
     for _, played in episodes.groupby([*CELL, "seed"], observed=True):
         cell, count = played.iloc[0], int((~played.finite).sum())
         if count:
-            of_all = f"{count} of {counted(len(played), 'episode')} without a finite return, left out of the mean."
-            lines.append(f"{cell.planner} in {cell.environment} at {cell.budget}: {of_all}")
+            of_all = f"{count} of {counted(len(played), 'episode')} without a finite return, left out of the mean"
+            messages = [message.partition("\n")[0] for message in played.failure if message]
+            raised = f"; the first raised {messages[0]}" if messages else ""
+            lines.append(f"{cell.planner} in {cell.environment} at {cell.budget}: {of_all}{raised}.")
             again.append(run_command({**cell, "episodes": int(played["index"].max()) + 1}))
     return Notice("failed", "Failed episodes", lines, again)
 
@@ -87,7 +89,7 @@ def gaps(episodes: pd.DataFrame, cells: pd.DataFrame) -> Notice:
     ]
     most = episodes.groupby(["seed", *CELL], observed=True).size().groupby("seed").agg(lambda counts: counts.mode()[0])
     rows = short.merge(pd.DataFrame({"seed": most.index, "index": most - 1}), how="cross")
-    for name, fields in (("planner", ["algorithm", "preset", "options"]), ("environment", ["env", "env_options"])):
+    for name, fields in (("planner", PLANNER), ("environment", ENVIRONMENT)):
         known = episodes[[name, *fields]].astype({name: str}).drop_duplicates(name)
         rows = rows.merge(known, on=name)
     rows["budget"] = rows.budget.astype(episodes.budget.dtype)

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from gymnasium_gsp.abi.pointers import Pointer, ctypes_type
 from gymnasium_gsp.abi.signatures import SIGNATURES
-from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.errors import KnownFields, RecipeError
 from gymnasium_gsp.search.ingredients.functions import ValueFunction
 from gymnasium_gsp.search.ingredients.ingredient import Custom, Ingredient, as_ingredient, check_number, make_plain
 
 
 @dataclass(frozen=True)
-class Rollout:
+class Rollout(KnownFields):
     """The discounted return of one playout.
 
     Attributes:
@@ -39,7 +39,7 @@ class Rollout:
 
 
 @dataclass(frozen=True)
-class Constant:
+class Constant(KnownFields):
     """The same value for every leaf, V_0 of the paper.
 
     Attributes:
@@ -54,7 +54,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Heuristic:
+class Heuristic(KnownFields):
     """A compiled function of the state.
 
     Attributes:
@@ -75,7 +75,7 @@ _MOST_STEPS = 10**8  # of one simulation, about a second
 
 
 @dataclass(frozen=True)
-class SampledTree:
+class SampledTree(KnownFields):
     """The value by sparse sampling: every action of every state is tried equally often, to a fixed depth.
 
     Kearns, Mansour and Ng (2002).  One evaluation costs about (actions * width)^depth model steps.
@@ -109,7 +109,7 @@ class SampledTree:
 
 
 @dataclass(frozen=True)
-class PythonValue:
+class PythonValue(KnownFields):
     """Any Python function of the cells of a model's state.  The search then keeps the GIL.
 
     In a simulator cells are internal numbers; a function of observations is a `ValueFunction`.

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.errors import KnownFields, RecipeError
 from gymnasium_gsp.search.ingredients.ingredient import make_plain
 
 DEFAULT_HORIZON = 200  # steps looked ahead where no time limit is known
@@ -11,7 +11,7 @@ DEFAULT_DISCOUNT = 0.99  # where no time limit is known; with one, rewards are n
 
 
 @dataclass(frozen=True)
-class StepsLeft:
+class StepsLeft(KnownFields):
     """To the time limit; where none is known, DEFAULT_HORIZON steps."""
 
     def steps(self, steps_left: int | None, discount: float, simulations: int | None) -> int:
@@ -27,7 +27,7 @@ class StepsLeft:
 
 
 @dataclass(frozen=True)
-class FixedHorizon:
+class FixedHorizon(KnownFields):
     """The same number of steps at each decision, or fewer if fewer are left.
 
     Attributes:
@@ -47,7 +47,7 @@ class FixedHorizon:
 
 
 @dataclass(frozen=True)
-class AdaptiveHorizon:
+class AdaptiveHorizon(KnownFields):
     """H(n) = ceil(log n / (2 log 1/discount)), eq. adaptive_H; the steps left where the discount is 1."""
 
     def steps(self, steps_left: int | None, discount: float, simulations: int | None) -> int:

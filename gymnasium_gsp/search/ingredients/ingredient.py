@@ -10,12 +10,12 @@ import numpy as np
 from gymnasium_gsp.abi.compilation import compiled_pointer
 from gymnasium_gsp.abi.pointers import Pointer, resolve
 from gymnasium_gsp.abi.signatures import SIGNATURES
-from gymnasium_gsp.errors import RecipeError, unknown_name
+from gymnasium_gsp.errors import KnownFields, RecipeError, unknown_name
 
 _LARGEST = 2**1024  # what no finite float reaches
 
 
-class Ingredient:
+class Ingredient(KnownFields):
     """A choice for one slot of a recipe whose work is done by a compiled function.
 
     Subclasses are frozen dataclasses that set `kind` (which signature) and `function`.

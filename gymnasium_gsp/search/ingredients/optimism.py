@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from numba import njit
 
-from gymnasium_gsp.errors import RecipeError, check_count, unknown_name
+from gymnasium_gsp.errors import KnownFields, RecipeError, check_count, unknown_name
 from gymnasium_gsp.search.ingredients.divergence import PAIR, extreme_mean, extreme_reward
 from gymnasium_gsp.search.ingredients.ingredient import Ingredient, check_number, make_plain
 
@@ -89,7 +89,7 @@ def reward_bound(params, context, visits, outcomes, count, side):
 
 
 @dataclass(frozen=True)
-class Confidence:
+class Confidence(KnownFields):
     """A threshold under which, in each graph, all bounds hold at every moment with probability 1 - delta.
 
     After n samples of an action of the k-th node, with A actions, the outcomes' frequencies q are taken to be within
@@ -321,7 +321,7 @@ class ImaginedOutcomes(Optimism):
 
 
 @dataclass(frozen=True)
-class Propagation:
+class Propagation(KnownFields):
     """The reach of a change in a bound.
 
     Attributes:

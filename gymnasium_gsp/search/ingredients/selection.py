@@ -10,7 +10,7 @@ from numba import njit
 
 from gymnasium_gsp.abi.context import is_legal, legal_mask, scratch
 from gymnasium_gsp.abi.stream import below
-from gymnasium_gsp.errors import RecipeError, unknown_name
+from gymnasium_gsp.errors import KnownFields, RecipeError, unknown_name
 from gymnasium_gsp.search.ingredients.ingredient import Ingredient, check_number, make_plain
 
 Scale = Literal["raw", "range"]
@@ -199,7 +199,7 @@ class UCB1(Ingredient):
 
 
 @dataclass(frozen=True)
-class Table1:
+class Table1(KnownFields):
     """A claim of the paper's Table 1: constants per depth, h = 0 .. H, checked when the recipe is.
 
     Attributes:

@@ -6,14 +6,9 @@ import numpy as np
 import pytest
 from invented_rows import frame, paper, row, rows
 
+from gymnasium_gsp.bench.intervals import bootstrap_interval
 from gymnasium_gsp.bench.report.cells import label_episodes, measure
-from gymnasium_gsp.bench.report.comparison import (
-    bootstrap_interval,
-    both_ways,
-    paired,
-    scored_environments,
-    scores,
-)
+from gymnasium_gsp.bench.report.comparison import both_ways, paired, scored_environments, scores
 from gymnasium_gsp.bench.report.headline import headline
 from gymnasium_gsp.exact import shipped_optima
 

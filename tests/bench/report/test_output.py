@@ -291,7 +291,9 @@ def test_the_optimum_of_the_layouts_played_is_explained():
 def test_failed_and_missing_cells_are_marked():
     found = rows(np.ones(6)) + rows([np.nan] * 6, algorithm="ments") + rows(np.ones(6), budget=16)
     found += rows([1.0, 0.0, np.nan], algorithm="brue")
+    found[-1] |= {"failure": "ZeroDivisionError: thin ice\nTraceback ...", "recipe": ""}
     report = make_report(frame(found))
+    assert not any("Mixed recipes" in line for line in report.warnings.lines)
     grid = tables_of(report)["returns-FrozenLake"].frame
     ours = grid[grid[""] == "ours"].set_index("planner")
     assert ours["64"]["ments"] == "failed"
@@ -303,6 +305,8 @@ def test_failed_and_missing_cells_are_marked():
     assert "ments in FrozenLake at 64: 6 of 6 episodes without a finite return, left out of the mean." in (
         report.failures.lines
     )
+    of_all = "1 of 3 episodes without a finite return, left out of the mean"
+    assert f"brue in FrozenLake at 64: {of_all}; the first raised ZeroDivisionError: thin ice." in report.failures.lines
     assert "gsp run FrozenLake --algorithm ments --budget 64 --episodes 6" in text
     assert "gsp bench --envs FrozenLake --algorithms ments --budgets 16 --episodes 6" in text  # fills the gaps
 

@@ -1,0 +1,68 @@
+"""`gsp evaluate` and `gsp compare`."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from gymnasium_gsp.bench.card import read_card
+from gymnasium_gsp.cli.commands import app
+
+LAKE = ("evaluate", "FrozenLake", "--budget", "4", "--episodes", "6", "--env-set", "horizon=10")
+
+
+def gsp(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+@pytest.fixture
+def cards(tmp_path):
+    """Cards of two planners, with their answers."""
+    paths = [tmp_path / f"{name}.json" for name in ("graft", "uct")]
+    for path in paths:
+        answer = gsp(*LAKE, "--algorithm", path.stem, "--json", path)
+        assert answer.exit_code == 0, answer.output
+        assert f"written: {path}" in answer.stdout
+        assert "95 %: " in answer.stdout
+        assert "simulator" in answer.stdout
+    return paths
+
+
+def test_two_cards_are_compared_by_one_interval(cards):
+    found = json.loads(gsp("compare", *cards, "--json").stdout)
+    first, second = map(read_card, cards)
+    assert found["mean_difference"] == pytest.approx(first.mean_return - second.mean_return)
+    assert (found["episodes"], found["clear"], found["notes"]) == (6, False, [])
+    words = " ".join(gsp("compare", *cards).stdout.split())
+    assert "first graft, 4 simulations second uct, 4 simulations difference" in words
+    assert "over 6 episodes with the same resets: chance can explain it" in words
+
+
+def test_an_existing_file_stays_unless_it_may_go(cards, tmp_path):
+    before = cards[0].read_bytes()
+    answer = gsp(*LAKE, "--json", cards[0])
+    assert answer.exit_code == 2
+    assert "exists; give --force to write over it" in answer.stderr
+    assert cards[0].read_bytes() == before
+    page = tmp_path / "card.md"
+    assert gsp(*LAKE, "--seed", 1, "--json", cards[0], "--model-card", page, "--force").exit_code == 0
+    assert read_card(cards[0]).seed == 1
+    assert "model-index:" in page.read_text()
+    assert "exists; give --force" in gsp(*LAKE, "--model-card", page).stderr
+    answer = gsp("compare", *cards)
+    assert answer.exit_code == 2
+    assert "share no reset seed" in answer.stderr
+
+
+def test_bad_input_is_one_line_before_anything_is_played(tmp_path):
+    for words, arguments in {
+        "there is no folder": (*LAKE, "--json", tmp_path / "no" / "card.json"),
+        "Did you mean 'horizon'": (*LAKE, "--set", "horzion=3"),
+        "is no evaluation card": ("compare", __file__, __file__),
+        "nowhere.json cannot be read": ("compare", "nowhere.json", "nowhere.json"),
+    }.items():
+        answer = gsp(*arguments)
+        assert answer.exit_code == 2
+        assert answer.stdout == ""
+        assert words in answer.stderr
+        assert answer.stderr.startswith("gsp: ")
