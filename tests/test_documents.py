@@ -122,7 +122,6 @@ def test_code_on_a_page_runs_and_prints_what_the_page_says(page, tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     printed = done.stdout.split(NEXT_BLOCK)[1:]
-    assert any(printed)
     assert page.name != "README.md" or "stopped by" in done.stdout  # a decision
     if (platform.system(), platform.machine()) == ("Linux", "x86_64"):
         for number, block in enumerate(blocks):
