@@ -28,7 +28,7 @@ def count_bonus_bound(params, context, visits, outcomes, count, side):
         times, reward, behind = outcomes[3 * i], outcomes[3 * i + 1], outcomes[3 * i + 2]
         total += reward + context.discount * times * behind
         unstored -= times
-    growth = math.log(2.0 + context.renewed_at) if params[1] != 0.0 else 1.0
+    growth = math.log(2.0 + context.root_returns) if params[1] != 0.0 else 1.0
     bonus = params[0] * (context.top - context.smallest_return) * math.sqrt(growth / visits)
     return (total + unstored * context.top) / visits + bonus
 

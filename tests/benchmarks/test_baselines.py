@@ -16,7 +16,7 @@ NAMES = ("mbie-eb", "ucbvi", "rtdp", "paired-rollouts", "uct-star", "uct-deviati
 class Context:
     """What a bound reads."""
 
-    discount, top, smallest_return, renewed_at = 0.5, 8.0, 2.0, 98
+    discount, top, smallest_return, root_returns = 0.5, 8.0, 2.0, 98
 
 
 def test_the_bonus_by_hand(baselines):
