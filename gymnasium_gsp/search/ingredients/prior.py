@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from gymnasium_gsp.abi.context import prior, scratch
-from gymnasium_gsp.errors import check_count
+from gymnasium_gsp.errors import KnownFields, check_count
 from gymnasium_gsp.search.ingredients.ingredient import Ingredient, check_number, make_plain
 from gymnasium_gsp.search.ingredients.selection import Scale, bonus_scale, check_scale, pick_best
 
@@ -149,7 +149,7 @@ class ImprovedPolicy(Ingredient):
 
 
 @dataclass(frozen=True)
-class GumbelHalving:
+class GumbelHalving(KnownFields):
     """Draw root actions by the prior and halve them, best first, until the budget is spent (Danihelka et al. 2022).
 
     Actions are drawn without replacement, by the largest g(a) + log P(a) with Gumbel noise g.  They take turns; after
