@@ -67,6 +67,8 @@ class LearnedFunctions:
 def from_sb3(model: Any) -> LearnedFunctions:
     """Take value, policy and prior out of a model of Stable-Baselines3.
 
+    An agent takes them as options::
+
         learned = gsp.from_sb3(PPO.load("lander"))
         agent = gsp.make_agent(env, "puct", budget=128, value_function=learned.value_function, prior=learned.prior,
                                discount=learned.discount)
