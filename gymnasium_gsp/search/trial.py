@@ -28,7 +28,8 @@ def choose(frame, number, fresh, depth):
         return -codes.NO_ACTION
     if fresh:
         notes(frame.context, depth)[0] = UNKNOWN
-        return uniform_action(frame, legal)
+        action = uniform_action(frame, legal)
+        return action if action >= 0 else -codes.NO_ACTION
     place(frame, depth)
     program, node = frame.program, node_at(frame, number)
     if program.prior_kept != 0 and not show_prior(frame, number):

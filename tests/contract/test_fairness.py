@@ -28,6 +28,8 @@ def recommendations(model, recipe, seeds, budget, actions):
 
 def test_the_first_simulations_try_each_action_once(trial_settings):
     name, preset = trial_settings
+    if name == "puct":
+        pytest.skip("an untried action counts as the mean of the tried ones, and need not come first")
     recipe = gsp.make_recipe(name, preset=preset, env_id="GSP/FourRooms-v0")
     for seed in range(20):
         for tried in (1, 4, 7):

@@ -43,7 +43,7 @@ class Node:
             self.context[CONTEXT_SIZE : CONTEXT_SIZE + k] = self.mask
 
     def notes(self, depth):
-        begin = CONTEXT_SIZE + (2 + depth) * len(self.q)
+        begin = CONTEXT_SIZE + (3 + depth) * len(self.q)
         return self.context[begin : begin + len(self.q)]
 
     def call(self, ingredient, *behind):

@@ -58,9 +58,12 @@ LEARNED = {"key": "state", "discount": 0.9, "optimism": ImaginedOutcomes(), "dec
     [
         (
             {"optimism": KullbackLeibler(), "decision": SearchValues(), "root_allocation": PairedScenarios()},
-            "root_alloc",
+            "PairedScenarios belongs to a recipe with optimism",
         ),
-        ({"optimism": None, "discount": 1.0, "decision": Sweep(), "root_allocation": PairedScenarios()}, "root_alloc"),
+        (
+            {"optimism": None, "discount": 1.0, "decision": Sweep(), "root_allocation": PairedScenarios()},
+            "PairedScenarios belongs to a recipe with optimism",
+        ),
         ({"optimism": None}, "a sweep of 3 passes belongs to a recipe with optimism=ImaginedOutcomes"),
         ({"optimism": KullbackLeibler()}, "a sweep of 3 passes|decision means nothing"),
         ({"key": "actions"}, 'give key="state" and decision=Sweep'),
