@@ -31,7 +31,9 @@ def sweep_reached(frame, swept, behind):
     memory as large as `swept.values`.
     """
     program = frame.program
-    count = reach(frame, frame.tally.root, swept.order, swept.position, max(1, program.update_limit // 2))
+    # Where not all can be swept: a node that was visited once is worth the return of its one simulation, swept or not.
+    least = 2 if program.update_limit < 2 * frame.tally.nodes else 0
+    count = reach(frame, frame.tally.root, swept.order, swept.position, max(1, program.update_limit), least)
     fine = True
     if swept.source == codes.PLAIN:
         fine = sweep_plainly(frame, swept, count, behind)

@@ -265,8 +265,10 @@ def ask_for(frame, node, first):
 
 
 @njit
-def reach(frame, root, order, position, most):
-    """Write the nodes that `root` reaches over edges to `order`, nearest first and at most `most`; return their number.
+def reach(frame, root, order, position, most, least):
+    """Write the nodes that `root` reaches over edges to `order`, nearest first; return how many there are.
+
+    There are at most `most`, and beside the root none with fewer than `least` visits.
 
     `position` must hold zeros for all nodes; afterwards it holds 1 + the place in `order` of each node reached.  Nodes
     equally far away stand in the order of their numbers where edges may join them (state keys), so that the result does
@@ -287,7 +289,8 @@ def reach(frame, root, order, position, most):
                 while number != codes.NO_EDGE:
                     edge = edge_at(frame, number)
                     child = types.int64(edge.child)
-                    if child >= 0 and position[child] == 0 and count < most:
+                    known = child >= 0 and position[child] == 0 and count < most
+                    if known and stats_of(frame, child).visits >= least:
                         order[count] = child
                         count += 1
                         position[child] = count

@@ -168,7 +168,7 @@ def bring_up_to_date(arrays, order, position, reals):
     program, values = frame.program, address(reals, 2 * frame.program.actions)
     q, variance, discount = address(reals, 0), address(reals, program.actions), frame.context.discount
     swept = Swept(address(order, 0), address(position, 0), values, q, variance, discount, 0.0, codes.STORED)
-    count = reach(frame, frame.tally.root, swept.order, swept.position, frame.tally.nodes)
+    count = reach(frame, frame.tally.root, swept.order, swept.position, frame.tally.nodes, 0)
     if sweep(frame, swept, count, program.backup, program.backup_params, True):
         return codes.DONE
     return codes.RAISED if frame.context.in_flight != 0 else codes.BAD_BACKUP

@@ -3,8 +3,6 @@
 import functools
 import importlib.util
 import itertools
-import re
-from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
@@ -292,14 +290,3 @@ def test_vector_wrappers_that_change_nothing_are_seen_through():
     envs = gym.wrappers.vector.RecordEpisodeStatistics(vector("sync", counted))
     observations, infos = envs.reset(seed=0)
     assert gsp.make_vector_agent(envs, budget=BUDGET).act(observations, infos) in envs.action_space
-
-
-def test_the_code_of_the_document_runs():
-    text = (Path(__file__).parents[2] / "docs" / "vectors.md").read_text()
-    absent = importlib.util.find_spec("stable_baselines3") is None
-    names = {}
-    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        if not (absent and "stable_baselines3" in block):
-            exec(block, names)
-            names["envs"].close()
-    assert len(names["returns"]) >= 20
