@@ -103,7 +103,11 @@ WITH_CODE = [page for page in PAGES if any(block.runs for block in blocks_of(pag
 
 
 @pytest.mark.skipif(os.name == "nt", reason="console blocks are for a POSIX shell")
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=() if page.name == "README.md" else pytest.mark.slow) for page in WITH_CODE],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
+)
 def test_code_on_a_page_runs_and_prints_what_the_page_says(page, tmp_path):
     blocks = blocks_of(page)
     running = [block for block in blocks if block.runs]

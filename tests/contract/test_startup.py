@@ -125,6 +125,7 @@ def test_public_names_are_there_and_found_by_dir():
         gsp.make_agnet  # noqa: B018
 
 
+@pytest.mark.slow
 def test_a_cold_process_says_what_it_waits_for_and_a_warm_one_nothing(cold_and_warm):
     """One line, however many algorithms are compiled, and on standard error, where it spoils no `--json`."""
     (cold, warm), _ = cold_and_warm
@@ -134,6 +135,7 @@ def test_a_cold_process_says_what_it_waits_for_and_a_warm_one_nothing(cold_and_w
     assert warm[1] == ""
 
 
+@pytest.mark.slow
 def test_a_warm_process_compiles_nothing_and_finds_the_same(cold_and_warm):
     (cold, warm), _ = cold_and_warm
     first, second = json.loads(cold[0]), json.loads(warm[0])
@@ -142,6 +144,7 @@ def test_a_warm_process_compiles_nothing_and_finds_the_same(cold_and_warm):
     assert (first["misses"], second["misses"]) == (2, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 def test_without_a_cache_everything_works_after_one_warning(cold_and_warm, tmp_path):
     """A regular file stands where the folder should be, which also keeps root from writing there."""
@@ -164,6 +167,7 @@ def test_a_home_for_caches_that_cannot_be_written_is_warned_of(tmp_path):
     assert "NUMBA_CACHE_DIR" in messages[0]
 
 
+@pytest.mark.slow
 def test_the_first_decision_of_a_warm_process_has_its_seconds_for_searching(cold_and_warm):
     """Loading compiled code is not the search's time: 0.3 s are some 10,000 simulations, and one if they are not."""
     _, folder = cold_and_warm

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
+import pytest
 from naive_parts import random_table
 
 import gymnasium_gsp as gsp
@@ -130,6 +131,7 @@ print(
 """
 
 
+@pytest.mark.slow
 def test_a_second_process_compiles_nothing(tmp_path):
     # A copy, whose sources nobody edits in between.
     shutil.copytree(Path(gsp.__file__).parent, tmp_path / "gymnasium_gsp", ignore=shutil.ignore_patterns("*.pyc"))

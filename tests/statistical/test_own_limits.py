@@ -95,7 +95,7 @@ def stationary(model, discount):
 
 
 def truncated(model, discount):
-    """The limit of BRUE: backward induction over the steps that are left."""
+    """The limit of BRUE and of Gumbel: backward induction over the steps that are left."""
     return truncated_value(model, 0, HORIZON, discount)
 
 
@@ -116,6 +116,7 @@ LIMITS = {
     "gbop": (stationary, {"discount": 0.5}, FINE),
     "gbop-d": (stationary, {"discount": 0.5}, FINE),
     "graft": (stationary, {"discount": 0.5}, FINE),
+    "gumbel": (truncated, {}, COARSE),
     "olop": (open_loop, {}, COARSE),
     "kl-olop": (open_loop, {}, COARSE),
     "sparse-sampling": (sampled, {}, FINE),
