@@ -65,10 +65,10 @@ def action_bound(frame, node, action, side):
     if visits == 0:
         return context.top if side > 0.0 else context.bottom
     number, count, outcomes = node.heads[action], 0, frame.scratch
+    baseline, end = program.baseline, end_value(frame)
     while number != codes.NO_EDGE:
         edge, outcome = edge_at(frame, number), offset(outcomes, OUTCOME_CELLS * count)
-        outcome[0], outcome[1] = edge.count, edge.reward - edge.count * program.baseline
-        outcome[2] = end_value(frame)
+        outcome[0], outcome[1], outcome[2] = edge.count, edge.reward - edge.count * baseline, end
         if edge.child >= 0:
             outcome[2] = stats_of(frame, edge.child).value if side > 0.0 else interval_of(frame, edge.child).lower
         count += 1
