@@ -219,4 +219,4 @@ def kill_again_and_again(folder, times, episodes, longest):
 @posix
 @pytest.mark.slow
 def test_killed_twenty_times_at_random_moments_nothing_is_lost_and_nothing_doubled(tmp_path):
-    assert kill_again_and_again(tmp_path, times=20, episodes=4000, longest=4.5) > 10
+    assert kill_again_and_again(tmp_path, times=20, episodes=2000, longest=4.5) > 10
