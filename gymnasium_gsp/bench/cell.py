@@ -91,6 +91,13 @@ def needed_modules(env: str, modules: Iterable[str] | None) -> list[str]:
     return list(dict.fromkeys(filter(None, [*(modules or ()), env.rpartition(":")[0]])))
 
 
+def import_needed(env: str, modules: Iterable[str] | None) -> list[str]:
+    """Import what must be imported before an environment is made; returns the modules."""
+    needed = needed_modules(env, modules)
+    import_modules(needed)
+    return needed
+
+
 def registered_id(env: Any) -> str:
     """The id of an environment for a benchmark's short name, an id, or module:Id, whose module is imported."""
     module, _, name = str(env).rpartition(":")

@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium_gsp.agents.seeding import episode_seeds
 from gymnasium_gsp.algorithms.registry import ALGORITHMS, DEFAULT_ALGORITHM
 from gymnasium_gsp.bench.card import Card, Interval
-from gymnasium_gsp.bench.cell import Cell, env_id, import_modules, needed_modules, recipe_text
+from gymnasium_gsp.bench.cell import Cell, env_id, import_needed, recipe_text
 from gymnasium_gsp.bench.episode import Episode, play
 from gymnasium_gsp.bench.intervals import CONFIDENCE, RESAMPLES, bootstrap_interval, interquartile_mean, is_clear
 from gymnasium_gsp.bench.provenance import package_of
@@ -53,8 +53,7 @@ def evaluate(
         RecipeError: for an environment, algorithm, option or number that makes no sense.
         PlanningError: if the environment or a search fails.
     """
-    modules = needed_modules(env, modules)
-    import_modules(modules)
+    modules = import_needed(env, modules)
     cell = Cell.asked(budget, env=env, algorithm=algorithm, seed=seed, **fields)
     return make_card(cell, list(play(cell, episodes, jobs, modules)), modules)
 

@@ -37,7 +37,7 @@ def evaluate(
     """Play episodes, and write a card: every return, intervals, cost, versions, and what the planner may use."""
     from gymnasium_gsp.bench.advice import Start
     from gymnasium_gsp.bench.card import write_card
-    from gymnasium_gsp.bench.cell import Cell, import_modules, needed_modules
+    from gymnasium_gsp.bench.cell import Cell, import_needed
     from gymnasium_gsp.bench.console import print_card
     from gymnasium_gsp.bench.evaluation import make_card
     from gymnasium_gsp.bench.files import check_new, replace_file
@@ -45,8 +45,7 @@ def evaluate(
 
     for path in filter(None, (output, markdown)):
         check_new(path, force)
-    modules = needed_modules(env, modules)
-    import_modules(modules)
+    modules = import_needed(env, modules)
     cell = Cell.asked(
         budget, env=env, algorithm=algorithm, preset=preset, seed=seed, options=options, env_options=env_options,
         wrap=wrap, simulator=simulator,

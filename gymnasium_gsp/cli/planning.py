@@ -57,12 +57,11 @@ def run(
 ) -> None:
     """Play episodes with an agent that plans at every step, and compare the mean return with the exact optimum."""
     from gymnasium_gsp.bench.advice import Start
-    from gymnasium_gsp.bench.cell import Cell, import_modules, needed_modules
+    from gymnasium_gsp.bench.cell import Cell, import_needed
     from gymnasium_gsp.bench.console import print_plan, print_summary
     from gymnasium_gsp.bench.summary import summarise
 
-    modules = needed_modules(env, modules)
-    import_modules(modules)
+    modules = import_needed(env, modules)
     cell = Cell.asked(
         budget, env=env, algorithm=algorithm, preset=preset, seed=seed, options=options, env_options=env_options,
         wrap=wrap, simulator=simulator,
@@ -94,11 +93,10 @@ def check(
 ) -> None:
     """Check whether an environment can be planned in, and say how, at what cost, and what to do where not."""
     from gymnasium_gsp.bench.advice import recommended_command, time_decision
-    from gymnasium_gsp.bench.cell import Cell, find_function, import_modules, needed_modules
+    from gymnasium_gsp.bench.cell import Cell, find_function, import_needed
     from gymnasium_gsp.binding.check import check_snapshot
 
-    modules = needed_modules(env, modules)
-    import_modules(modules)
+    modules = import_needed(env, modules)
     fields = {"env": env, "algorithm": algorithm, "options": options, "env_options": env_options}
     cell = Cell(**fields, wrap=wrap, simulator=simulator)
     with closing(cell.make_env()) as live:

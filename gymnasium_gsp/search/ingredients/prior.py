@@ -17,7 +17,7 @@ from numba import njit
 from gymnasium_gsp.abi.context import prior, scratch
 from gymnasium_gsp.errors import KnownFields, check_count
 from gymnasium_gsp.search.ingredients.ingredient import Ingredient, check_number, make_plain
-from gymnasium_gsp.search.ingredients.selection import Scale, bonus_scale, check_scale, pick_best
+from gymnasium_gsp.search.ingredients.selection import Scale, ScaledBonus, bonus_scale, pick_best
 
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -91,7 +91,7 @@ def improved_select(params, context, visits, q, counts, rng):
 
 
 @dataclass(frozen=True)
-class PUCT(Ingredient):
+class PUCT(ScaledBonus):
     """Q(s,a) + C P(s,a) sqrt(N(s)) / (1 + N(s,a)), with the prior P (Rosin 2011; Silver et al. 2017).
 
     N(s) is at least 1, so that the prior alone decides at first.  The Q of an untried action is the mean of the tried
@@ -106,17 +106,8 @@ class PUCT(Ingredient):
     c: float = 0.5
     scale: Scale = "range"
 
-    kind = "select"
     function = staticmethod(puct_select)
     reads_prior = True
-
-    def __post_init__(self) -> None:
-        make_plain(self)
-        check_number("c", self.c, smallest=0.0)
-        check_scale(self.scale)
-
-    def params(self) -> tuple[float, ...]:
-        return (self.c, float(self.scale == "range"))
 
 
 @dataclass(frozen=True)

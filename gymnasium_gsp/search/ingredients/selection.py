@@ -174,8 +174,28 @@ def check_scale(scale: str) -> None:
         raise RecipeError(unknown_name("scale", scale, ("raw", "range")))
 
 
+class ScaledBonus(Ingredient):
+    """A selection by a bonus whose constant may be relative to the range of the returns.
+
+    Subclasses are frozen dataclasses with the fields `c` and `scale`.
+    """
+
+    c: float
+    scale: Scale
+
+    kind = "select"
+
+    def __post_init__(self) -> None:
+        make_plain(self)
+        check_number("c", self.c, smallest=0.0)
+        check_scale(self.scale)
+
+    def params(self) -> tuple[float, ...]:
+        return (self.c, float(self.scale == "range"))
+
+
 @dataclass(frozen=True)
-class UCB1(Ingredient):
+class UCB1(ScaledBonus):
     """Q(s,a) + C sqrt(log N(s) / N(s,a)) (Auer, Cesa-Bianchi and Fischer 2002; Kocsis and Szepesvari 2006).
 
     Attributes:
@@ -186,16 +206,7 @@ class UCB1(Ingredient):
     c: float = 1.0
     scale: Scale = "raw"
 
-    kind = "select"
     function = staticmethod(ucb1_select)
-
-    def __post_init__(self) -> None:
-        make_plain(self)
-        check_number("c", self.c, smallest=0.0)
-        check_scale(self.scale)
-
-    def params(self) -> tuple[float, ...]:
-        return (self.c, float(self.scale == "range"))
 
 
 @dataclass(frozen=True)
@@ -264,7 +275,7 @@ def table1_row_failures(h: int, alpha: float, beta: float, b: float, p: float) -
 
 
 @dataclass(frozen=True)
-class PolynomialBonus(Ingredient):
+class PolynomialBonus(ScaledBonus):
     """Q(s,a) + C N(s)^(b/beta) / N(s,a)^(alpha/beta), eq. action_selection of the paper.
 
     Attributes:
@@ -277,13 +288,10 @@ class PolynomialBonus(Ingredient):
     scale: Scale = "raw"
     constants: Table1 | None = None
 
-    kind = "select"
     function = staticmethod(polynomial_select)
 
     def __post_init__(self) -> None:
-        make_plain(self)
-        check_number("c", self.c, smallest=0.0)
-        check_scale(self.scale)
+        super().__post_init__()
         if self.constants is not None and not isinstance(self.constants, Table1):
             raise RecipeError(f"constants must be a Table1(alpha, beta, b) or None, not {self.constants!r}")
 
@@ -296,7 +304,7 @@ class PolynomialBonus(Ingredient):
                 k = min(h + 1, last)
                 beta = self.constants.beta[k]
                 ratios += [self.constants.b[k] / beta, self.constants.alpha[k] / beta]
-        return (self.c, float(self.scale == "range"), len(ratios) / 2, *ratios)
+        return (*super().params(), len(ratios) / 2, *ratios)
 
 
 @dataclass(frozen=True)
