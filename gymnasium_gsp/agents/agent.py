@@ -102,8 +102,11 @@ class Agent:
         """The state that the last decision planned from, with the model; None before the first decision."""
         return self._last_root
 
-    def graph(self) -> SearchGraph:
+    def graph(self, steps: int | None = None) -> SearchGraph:
         """The graph of the last search: what its root reaches, copied.
+
+        Args:
+            steps: how many steps from the root outcomes are followed; all of them if None.
 
         Raises:
             PlanningError: if there is none: before the first decision, where the episode had ended, in an agent that
@@ -111,7 +114,7 @@ class Agent:
         """
         if self.result.stopped_by == "terminal" or self._search is None:
             raise PlanningError("there is no searched graph: the last decision searched nothing, or was made elsewhere")
-        return read_graph(self._search, self.result)
+        return read_graph(self._search, self.result, steps)
 
     def reset(self, seed: int | None = None) -> None:
         """Begin a new episode; with a seed, begin the agent's stream anew."""

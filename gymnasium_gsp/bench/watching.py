@@ -61,7 +61,7 @@ class Screen:
 
     def decided(self, moment: Moment) -> None:
         """Show the decision of a moment."""
-        self.moment, self.graph, result = moment, moment.agent.graph(), moment.agent.result
+        self.moment, self.graph, result = moment, moment.agent.graph(steps=1), moment.agent.result
         self.shown = moment.env.render() if moment.env.render_mode else None
         self.spent = Progress(result.simulations, result.model_steps, result.seconds, result.nodes)
         self.sides = Table.grid(padding=(0, 3))

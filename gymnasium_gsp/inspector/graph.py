@@ -188,47 +188,47 @@ class SearchGraph:
         return zip(*(part.tolist() for part in parts), strict=True)
 
 
-def read_graph(search: Search, result: SearchResult) -> SearchGraph:
+def read_graph(search: Search, result: SearchResult, steps: int | None = None) -> SearchGraph:
     """Copy what the root of a search reaches out of the store.
 
     Args:
         search: the search, after the decision.
         result: the answer of that decision.
+        steps: how many steps from the root outcomes are followed; all of them if None.
 
     Raises:
         PlanningError: if outcomes are not stored and nodes are no paths, so that nothing says what leads where.
     """
     program, tally, arrays = search.program, search.tally, search.store.arrays
-    nodes, actions = int(tally.nodes), int(program.actions)
-    rows = arrays.rows[: nodes * int(program.stride)].reshape(nodes, int(program.stride))
-
-    def cells(first: int, width: int) -> NDArray[np.int64]:
-        return rows[:, first : first + width]
-
-    visits, value, tag = rows[:, 0], rows[:, 1].view(np.float64), rows[:, 2]
-    if program.learned:  # plain values; the head of a row holds the optimistic one
-        value = cells(program.interval_at, 1)[:, 0].view(np.float64) + program.baseline / (1.0 - search.discount)
-    counts = cells(program.counts_at, actions)
-    q = np.where(counts > 0, cells(program.q_at, actions).view(np.float64), np.nan)
+    nodes, actions, stride = int(tally.nodes), int(program.actions), int(program.stride)
+    stored = arrays.rows[: nodes * stride].reshape(nodes, stride)
     if program.edges_kept:
-        source, action, target, count, total = _outcomes(cells(program.heads_at, actions), arrays.edges)
+        first = int(program.heads_at)
+        depth, outcomes = _follow_edges(stored[:, first : first + actions], arrays.edges, int(tally.root), steps)
     elif program.key == codes.BY_PATH:
-        target = np.flatnonzero(tag >= 0)
-        source, action = np.divmod(tag[target], actions)
-        count, total = visits[target], np.full(len(target), np.nan)
+        depth, outcomes = _follow_paths(stored[:, 2], stored[:, 0], actions, int(tally.root), steps)
     else:
         raise PlanningError(
             "this recipe shares states and stores no outcomes, so its graph is not known: make the agent with "
             "keep_outcomes=True, which changes no result"
         )
-    depth = _depths(int(tally.root), nodes, source, target)
     kept = np.flatnonzero(depth >= 0)
     kept = kept[np.lexsort((kept, depth[kept]))]
     number = np.full(nodes, -1)
     number[kept] = np.arange(len(kept))
-    reached = number[source] >= 0
-    source, action, target, count, total = (part[reached] for part in (source, action, target, count, total))
-    tried = np.zeros((nodes, actions), np.int64)
+    source, action, target, count, total = outcomes
+    source, target = number[source], np.where(target >= 0, number[target], target)
+    rows = stored[kept]
+
+    def cells(first: int, width: int) -> NDArray[np.int64]:
+        return rows[:, first : first + width]
+
+    value = rows[:, 1].view(np.float64)
+    if program.learned:  # plain values; the head of a row holds the optimistic one
+        value = cells(program.interval_at, 1)[:, 0].view(np.float64) + program.baseline / (1.0 - search.discount)
+    counts = cells(program.counts_at, actions)
+    q = np.where(counts > 0, cells(program.q_at, actions).view(np.float64), np.nan)
+    tried = np.zeros((len(kept), actions), np.int64)
     np.add.at(tried, (source, action), count)
     bounded = bool(program.bound and not program.learned)
     if bounded:
@@ -237,58 +237,79 @@ def read_graph(search: Search, result: SearchResult) -> SearchGraph:
         ends = np.where(target >= 0, value[target], 0.0)
         targets = total / count + search.discount * ends
         if program.learned:
-            sums = np.zeros((nodes, actions))
+            sums = np.zeros_like(q)
             np.add.at(sums, (source, action), count * targets)
-            q = np.divide(sums, tried, out=np.full((nodes, actions), np.nan), where=tried > 0)
+            q = np.divide(sums, tried, out=np.full_like(q, np.nan), where=tried > 0)
         lower, upper = _intervals(q, tried, source, action, count, targets)
     return SearchGraph(
         result=result,
         bounded=bounded,
-        states=cells(FIRST_KEY, program.key_size)[kept],
+        states=cells(FIRST_KEY, program.key_size),
         depth=depth[kept],
-        visits=visits[kept],
-        value=value[kept],
-        counts=counts[kept],
-        q=q[kept],
-        lower=np.where(np.isnan(q), np.nan, lower)[kept],
-        upper=upper[kept],
-        source=number[source],
+        visits=rows[:, 0],
+        value=value,
+        counts=counts,
+        q=q,
+        lower=np.where(np.isnan(q), np.nan, lower),
+        upper=upper,
+        source=source,
         action=action,
-        target=np.where(target >= 0, number[target], target),
+        target=target,
         count=count,
         probability=count / tried[source, action],
         reward=total / count,
     )
 
 
-def _outcomes(heads: NDArray[np.int64], edges: NDArray[np.void]) -> list[NDArray[Any]]:
-    """Source, action, target, count and total reward of every outcome, following all lists at once."""
-    source, action = np.nonzero(heads != codes.NO_EDGE)
-    at, found = heads[source, action], []
-    while len(at):
-        here = edges[at]
-        found.append((source, action, here["child"].astype(np.int64), here["count"], here["reward"]))
-        going = here["next"] != codes.NO_EDGE
-        source, action, at = source[going], action[going], here["next"][going]
+Outcomes = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+"""Source, action, target, count and total reward of each outcome, by source and action as they were first met."""
+
+
+def _follow_edges(
+    heads: NDArray[np.int64], edges: NDArray[np.void], root: int, steps: int | None
+) -> tuple[NDArray[np.int64], Outcomes]:
+    """Fewest steps from the root to each node, -1 where it is not reached, and the outcomes between them."""
+    depth = np.full(len(heads), -1)
+    depth[root], frontier, found, level = 0, np.array([root]), [], 0
+    while len(frontier) and level != steps:
+        level += 1
+        source, action = np.nonzero(heads[frontier] != codes.NO_EDGE)
+        source, reached = frontier[source], [frontier[:0]]
+        at = heads[source, action]
+        while len(at):  # all lists at once
+            here = edges[at]
+            child = here["child"].astype(np.int64)
+            found.append((source, action, child, here["count"], here["reward"]))
+            reached.append(child[child >= 0])
+            going = here["next"] != codes.NO_EDGE
+            source, action, at = source[going], action[going], here["next"][going]
+        frontier = np.unique(np.concatenate(reached))
+        frontier = frontier[depth[frontier] < 0]
+        depth[frontier] = level
     if not found:
-        return [np.zeros(0, np.int64)] * 4 + [np.zeros(0)]
+        return depth, (*[np.zeros(0, np.int64)] * 4, np.zeros(0))  # type: ignore[return-value]
     parts = [np.concatenate(part) for part in zip(*found, strict=True)]
-    order = np.lexsort((parts[1], parts[0]))  # stable, so outcomes stay in the order in which they were met
-    return [part[order] for part in parts]
+    order = np.lexsort((parts[1], parts[0], depth[parts[0]]))  # stable
+    return depth, tuple(part[order] for part in parts)  # type: ignore[return-value]
 
 
-def _depths(root: int, nodes: int, source: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Fewest steps from the root to each node; -1 where it is not reached."""
-    depth = np.full(nodes, -1)
-    depth[root] = 0
-    links = target >= 0
-    source, target = source[links], target[links]
-    for level in range(nodes):
-        reached = target[(depth[source] == level) & (depth[target] < 0)]
-        if not len(reached):
+def _follow_paths(
+    tag: NDArray[np.int64], visits: NDArray[np.int64], actions: int, root: int, steps: int | None
+) -> tuple[NDArray[np.int64], Outcomes]:
+    """The same where a node is a sequence of actions and knows the one before it."""
+    target = np.flatnonzero(tag >= 0)
+    source, action = np.divmod(tag[target], actions)
+    depth = np.full(len(tag), -1)
+    depth[root], level = 0, 0
+    while level != steps:
+        below = target[depth[source] == level]
+        if not len(below):
             break
-        depth[reached] = level + 1
-    return depth
+        level += 1
+        depth[below] = level
+    inside = depth[target] > 0
+    source, action, target = source[inside], action[inside], target[inside]
+    return depth, (source, action, target, visits[target], np.full(len(target), np.nan))
 
 
 def _intervals(

@@ -138,3 +138,16 @@ def test_where_nothing_was_searched_there_is_no_graph():
     agent.act(*env.reset(seed=0))
     with pytest.raises(gsp.PlanningError, match="no searched graph"):
         pickle.loads(pickle.dumps(agent)).graph()
+
+
+@pytest.mark.parametrize(("algorithm", "steps"), [("graft", 1), ("gs-power-uct", 2), ("uct-max", 1)])
+def test_a_few_steps_of_a_graph(algorithm, steps):
+    agent = searched(algorithm, **({"key": "actions"} if algorithm == "uct-max" else {}))
+    whole, part = agent.graph(), agent.graph(steps=steps)
+    near = whole.depth <= steps
+    assert len(part) == near.sum() < len(whole)
+    assert (part.visits == whole.visits[near]).all()
+    assert np.array_equal(part.lower[0], whole.lower[0], equal_nan=True)
+    followed = whole.depth[whole.source] < steps
+    assert (part.source == whole.source[followed]).all()
+    assert (part.target == whole.target[followed]).all()
