@@ -79,7 +79,7 @@ def _warn_of_cache(error: BaseException) -> None:
     if not _warned:
         _warned = True
         warnings.warn(
-            f"compiled code cannot be kept ({error}), so every process compiles it again, which takes some seconds; "
+            f"compiled code cannot be kept ({error}), so every process compiles it again, up to half a minute; "
             "set NUMBA_CACHE_DIR to a folder that can be written",
             RuntimeWarning,
             stacklevel=3,
@@ -150,7 +150,7 @@ def announce() -> None:
     global _announced
     if not _announced:
         kept = "" if cache_folder() is None else "; later processes start at once"
-        print(f"gymnasium_gsp: compiling the search, some seconds, once{kept}", file=sys.stderr, flush=True)
+        print(f"gymnasium_gsp: compiling the search, up to half a minute, once{kept}", file=sys.stderr, flush=True)
     _announced = True
 
 

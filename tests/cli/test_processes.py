@@ -131,7 +131,7 @@ def test_piped_there_is_no_progress_bar_and_no_escape_code():
         assert "playing" not in answer.stdout + answer.stderr
         assert "\x1b" not in answer.stdout + answer.stderr
         assert set(answer.stderr.splitlines()) <= {
-            "gymnasium_gsp: compiling the search, some seconds, once; later processes start at once"
+            "gymnasium_gsp: compiling the search, up to half a minute, once; later processes start at once"
         }
     assert json.loads(answer.stdout)["env"] == "GSP/FrozenLake-v0"
 
