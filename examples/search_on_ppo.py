@@ -21,23 +21,25 @@ def episode(env, player, seed):
     return total
 
 
+def planner(env, model, budget, **options):
+    """An agent that searches in `env` on top of the model."""
+    learned = gsp.from_sb3(model)
+    settings = {
+        "key": "actions",  # noise in the engines keeps states from recurring
+        "value_function": learned.value_function,
+        "prior": learned.prior,
+        "discount": learned.discount,
+    }
+    return gsp.make_agent(env, "puct", budget=budget, seed=0, **{**settings, **options})
+
+
 def main(env_id="LunarLander-v3", training=50_000, budgets=(32, 128, 512), episodes=10):
     """Train and play; returns the returns of each player by name."""
     model = PPO("MlpPolicy", env_id, seed=0, device="cpu").learn(training)
-    learned = gsp.from_sb3(model)
     env = gym.make(env_id)
     players = {"PPO alone": model}
     for budget in budgets:
-        players[f"{budget} simulations"] = gsp.make_agent(
-            env,
-            "puct",
-            budget=budget,
-            seed=0,
-            key="actions",  # noise in the engines keeps states from recurring
-            value_function=learned.value_function,
-            prior=learned.prior,
-            discount=learned.discount,
-        )
+        players[f"{budget} simulations"] = planner(env, model, budget)
     return {name: [episode(env, player, seed) for seed in range(episodes)] for name, player in players.items()}
 
 

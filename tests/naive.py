@@ -157,6 +157,11 @@ class Textbook:
                     self.nodes[child].visits, self.nodes[child].value = 1, child_value
             else:
                 child_value, sampled = self.simulate(child, after, depth + 1, new)
+        return self.learn(node, a, reward, child, depth, child_value, sampled)
+
+    def learn(self, node, a, reward, child, depth, child_value, sampled):
+        """Count one step at its node; returns V there after the update, and the sampled return."""
+        s = self.settings
         sampled_here = reward + s.discount * sampled
         target = sampled_here if s.target == "return" else reward + s.discount * child_value
         node.n[a] += 1

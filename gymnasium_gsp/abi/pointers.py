@@ -65,6 +65,27 @@ def ctypes_type(signature: Any) -> Any:
     return ctypes.CFUNCTYPE(convert(signature.return_type), *[convert(t) for t in signature.args])
 
 
+def python_pointer(kind: str, function: Callable[..., float], failed: float) -> Pointer:
+    """A C pointer to a Python function, which answers `failed` where it raises.
+
+    Args:
+        kind: its signature.
+        function: gets records and arrays as addresses.
+        failed: what the compiled search takes for a failure.
+    """
+    raised: list[BaseException] = []
+
+    def call(*arguments: Any) -> float:
+        try:
+            return function(*arguments)
+        except BaseException as error:  # raised again by the front of the search
+            raised.append(error)
+            return failed
+
+    callback = ctypes_type(SIGNATURES[kind])(call)
+    return Pointer(ctypes.cast(callback, ctypes.c_void_p).value or 0, callback, needs_gil=True, raised=raised)
+
+
 def _same_size(given: Any, wanted: Any) -> bool:
     if given is None:
         return False

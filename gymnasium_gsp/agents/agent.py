@@ -252,6 +252,7 @@ def make_agent(
     value_function: ObservedValue | None = None,
     policy: ObservedWeights | None = None,
     prior: ObservedWeights | Ingredient | None = None,
+    leaf_batch: int | None = None,
     keep_outcomes: bool = False,
     **overrides: Any,
 ) -> Agent:
@@ -279,6 +280,8 @@ def make_agent(
             from there; it takes the place of playouts.
         policy: a function of an observation that returns each action's probability, which playouts follow.
         prior: the same for where to search first; asked once for a state, by algorithms such as "puct" and "gumbel".
+        leaf_batch: most leaves of a decision that `value_function` and `prior` are asked about in one call; they then
+            get observations with a leading axis, and return as many rows.  None to ask about one at a time.
         keep_outcomes: whether outcomes are stored even if the recipe does not need them, so that `graph()` has them;
             it takes memory and changes no result.
         **overrides: options of the algorithm, or slots of the recipe.
@@ -293,7 +296,7 @@ def make_agent(
         preset = None
     named = None if preset is None else str(preset)
     recipe = make_recipe(algorithm, preset=named, env_id=env_id, others=OWN_OPTIONS, **overrides)
-    recipe = with_functions(recipe, value_function, policy, prior)
+    recipe = with_functions(recipe, value_function, policy, prior, leaf_batch)
     return Agent(
         env,
         recipe,
@@ -334,6 +337,7 @@ def plan(
     value_function: ObservedValue | None = None,
     policy: ObservedWeights | None = None,
     prior: ObservedWeights | Ingredient | None = None,
+    leaf_batch: int | None = None,
 ) -> SearchResult:
     """Plan once from a state of a model, without any environment.
 
@@ -351,11 +355,12 @@ def plan(
         value_function: as for `make_agent`, a function of the state as it is given here.
         policy: the same.
         prior: the same.
+        leaf_batch: as for `make_agent`.
     """
     allowance, number = as_budget(budget), fresh_seed(seed)
     elapsed = check_count("elapsed", elapsed, 0)
     steps_left = None if steps_left is None else check_count("steps_left", steps_left, 0)
-    recipe = with_functions(make_recipe(algorithm), value_function, policy, prior)
+    recipe = with_functions(make_recipe(algorithm), value_function, policy, prior, leaf_batch)
 
     def observe(cells: Sequence[int]) -> Any:
         return cells[0] if len(cells) == 1 else np.array(cells, np.int64)

@@ -22,6 +22,7 @@ def with_functions(
     value_function: ObservedValue | None = None,
     policy: ObservedWeights | None = None,
     prior: ObservedWeights | Ingredient | None = None,
+    leaf_batch: int | None = None,
 ) -> Recipe:
     """The recipe with a user's functions in its slots.
 
@@ -45,7 +46,7 @@ def with_functions(
         recipe = recipe.changed(evaluation=replace(recipe.evaluation, policy=PolicyFunction(policy)))
     if prior is not None:
         recipe = recipe.changed(prior=prior if isinstance(prior, Ingredient) else PriorFunction(prior))
-    return recipe
+    return recipe if leaf_batch is None else recipe.changed(leaf_batch=leaf_batch)
 
 
 def check_spaces(recipe: Recipe, env: Any) -> None:

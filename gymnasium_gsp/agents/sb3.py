@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from gymnasium_gsp.errors import RecipeError
 
 Network = Callable[[Any], NDArray[np.float32]]
-"""A function of an observation that returns a network's outputs."""
+"""A function of an observation that returns a network's outputs; of several observations, stacked, one row for each."""
 
 
 @dataclass(frozen=True)
 class SB3Function:
-    """A function of an observation that knows the spaces it was trained in."""
+    """A function of an observation, or of several stacked ones, that knows the spaces it was trained in."""
 
     function: Callable[[Any], Any]
     observation_space: spaces.Space
@@ -105,14 +105,17 @@ def from_sb3(model: Any) -> LearnedFunctions:
     normalised, scale = _normalisation(model)
     if actor_critic:
         value, logits = _actor_critic(policy, model.observation_space)
-        functions = [lambda seen: scale * value(normalised(seen))[0], lambda seen: _softmax(logits(normalised(seen)))]
+        functions = [
+            lambda seen: scale * value(normalised(seen))[..., 0],
+            lambda seen: _softmax(logits(normalised(seen))),
+        ]
     else:
         q_values = _q_values(policy, model.observation_space)
         epsilon, actions = float(model.exploration_final_eps), int(model.action_space.n)
         choices = np.full((actions, actions), epsilon / actions) + (1.0 - epsilon) * np.eye(actions)
         functions = [
-            lambda seen: scale * q_values(normalised(seen)).max(),
-            lambda seen: choices[q_values(normalised(seen)).argmax()],
+            lambda seen: scale * q_values(normalised(seen)).max(-1),
+            lambda seen: choices[q_values(normalised(seen)).argmax(-1)],
         ]
     of_values, of_actions = (SB3Function(made, model.observation_space, model.action_space) for made in functions)
     return LearnedFunctions(of_values, of_actions, float(model.gamma))
@@ -134,15 +137,15 @@ def _actor_critic(policy: Any, space: spaces.Space) -> tuple[Network, Network]:
     if values is not None and logits is not None:
         return values, logits
     return (
-        _through_torch(policy, lambda seen: policy.predict_values(seen)[0]),
-        _through_torch(policy, lambda seen: policy.get_distribution(seen).distribution.logits[0]),
+        _through_torch(policy, policy.predict_values),
+        _through_torch(policy, lambda seen: policy.get_distribution(seen).distribution.logits),
     )
 
 
 def _q_values(policy: Any, space: spaces.Space) -> Network:
     """Q-values of a DQN policy."""
     values = _perceptron(policy.q_net.features_extractor, policy.q_net.q_net, space)
-    return values or _through_torch(policy, lambda seen: policy.q_net(seen)[0])
+    return values or _through_torch(policy, policy.q_net)
 
 
 def _perceptron(features: Any, modules: Iterable[Any], space: spaces.Space) -> Network | None:
@@ -153,7 +156,7 @@ def _perceptron(features: Any, modules: Iterable[Any], space: spaces.Space) -> N
     for module in modules:
         kind = type(module).__name__
         if kind == "Linear":
-            layers.append((module.weight.detach().numpy(), module.bias.detach().numpy()))
+            layers.append((module.weight.detach().numpy().T.copy(), module.bias.detach().numpy()))
         elif kind in ("Tanh", "ReLU"):
             activations.append(np.tanh if kind == "Tanh" else lambda x: np.maximum(x, 0.0))
         else:
@@ -166,8 +169,8 @@ def _perceptron(features: Any, modules: Iterable[Any], space: spaces.Space) -> N
     def network(observation: Any) -> NDArray[np.float32]:
         x = encode(observation)
         for weights, bias, activate in steps:
-            x = activate(weights @ x + bias)
-        return last_weights @ x + last_bias
+            x = activate(x @ weights + bias)
+        return x @ last_weights + last_bias
 
     return network
 
@@ -176,27 +179,35 @@ def _encoder(space: spaces.Space) -> Network | None:
     """An observation as Stable-Baselines3 flattens it; None where it does more than that."""
     if isinstance(space, spaces.Discrete) and space.start == 0:
         rows = np.eye(int(space.n), dtype=np.float32)
-        return lambda observation: rows[int(observation)]
+        return lambda observation: rows[observation]
     if isinstance(space, spaces.MultiBinary) or (isinstance(space, spaces.Box) and space.dtype != np.uint8):
-        return lambda observation: np.asarray(observation, np.float32).reshape(-1)
+        axes = len(space.shape)
+
+        def flatten(observation: Any) -> NDArray[np.float32]:
+            numbers = np.asarray(observation, np.float32)
+            return numbers.reshape(*numbers.shape[: numbers.ndim - axes], -1)
+
+        return flatten
     return None
 
 
 def _through_torch(policy: Any, outputs: Callable[[Any], Any]) -> Network:
-    """Outputs of a policy, a function of a batch of one, computed by torch."""
+    """Outputs of a policy, a function of several observations, computed by torch."""
     import torch
 
     def network(observation: Any) -> NDArray[np.float32]:
+        seen, several = policy.obs_to_tensor(observation)
         with torch.no_grad():
-            return outputs(policy.obs_to_tensor(observation)[0]).numpy()
+            rows = outputs(seen).numpy()
+        return rows if several else rows[0]
 
     return network
 
 
 def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     """Probabilities of logits."""
-    weights = np.exp(logits - logits.max())
-    return weights / weights.sum()
+    weights = np.exp(logits - logits.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True)
 
 
 def _channels_first(space: spaces.Space) -> spaces.Space:

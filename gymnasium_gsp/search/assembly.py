@@ -11,7 +11,13 @@ from gymnasium_gsp.models.model import Model
 from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.frame import FIRST_KEY, INTERVAL, PROGRAM
 from gymnasium_gsp.search.ingredients.evaluation import Constant, Heuristic, PythonValue, Rollout, SampledTree
-from gymnasium_gsp.search.ingredients.functions import ObservationFunction, Observe, ValueFunction
+from gymnasium_gsp.search.ingredients.functions import (
+    ObservationFunction,
+    Observe,
+    PriorFunction,
+    ValueFunction,
+    WaitingLeaves,
+)
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_HORIZON
 from gymnasium_gsp.search.ingredients.ingredient import Ingredient
 from gymnasium_gsp.search.ingredients.optimism import Optimism, Propagation
@@ -61,6 +67,7 @@ class Assembly:
         smallest_reward: lower bound on one reward, at most 0.
         by_state: whether nodes are shared between depths, so that one bound must serve all.
         values: the range of values; None for a recipe without optimism.
+        leaves: the leaves that wait; None without a leaf batch.
     """
 
     program: NDArray[np.void]
@@ -70,6 +77,7 @@ class Assembly:
     smallest_reward: float
     by_state: bool
     values: ValueRange | None
+    leaves: WaitingLeaves | None
     _bounds_for: tuple[int, int | None, float] | None = field(default=None, init=False)
 
     def with_lower_bounds(self, depth: int, steps_left: int | None, discount: float) -> NDArray[np.float64]:
@@ -101,6 +109,7 @@ class _Assembler:
         self.program = np.zeros(1, PROGRAM)
         self.params: list[float] = []
         self.pointers: list[Pointer] = []
+        self.leaves: WaitingLeaves | None = None
         self.install_pointer("step", model.step_pointer)
         if model.legal_pointer is not None:
             self.install_pointer("legal", model.legal_pointer)
@@ -155,11 +164,21 @@ class _Assembler:
             self.install_params("value", (float(evaluation.width), float(evaluation.depth)))
         elif isinstance(evaluation, Heuristic):
             self.install("value", evaluation.ingredient())
-        elif isinstance(evaluation, ValueFunction):
+        elif isinstance(evaluation, ValueFunction) and recipe.leaf_batch is not None and self.observe is not None:
+            self.install_leaf_batch(evaluation, recipe.prior, recipe.leaf_batch, self.observe)
+        elif isinstance(evaluation, ValueFunction):  # refused without observations
             self.install("value", evaluation)
         elif isinstance(evaluation, PythonValue):
             self.install_pointer("value", evaluation.bind(model.width))
         self.program["evaluation"] = kind
+
+    def install_leaf_batch(self, value: ValueFunction, prior: Ingredient | None, size: int, observe: Observe) -> None:
+        """Let leaves be noted down, and valued in one call with the weights of their actions."""
+        asked = prior if isinstance(prior, PriorFunction) else None
+        self.leaves = WaitingLeaves(value, asked, size, self.model, observe)
+        self.program["leaf_batch"], self.program["prior_answered"] = size, asked is not None
+        self.install_pointer("value", self.leaves.note_pointer())
+        self.install_pointer("answer", self.leaves.answer_pointer())
 
     def install_optimism(self, optimism: Optimism, actions: int) -> None:
         """Let the program keep bounds; their parameters depend on the budget and come with each decision."""
@@ -220,7 +239,7 @@ def assemble(model: Model, recipe: Recipe, keep_outcomes: bool = False, observe:
         program["margin"] = recipe.optimism.margin or 0.0
     program["prior_kept"] = recipe.keeps_prior
     if recipe.prior is not None:
-        parts.install("prior", recipe.prior)
+        parts.install("prior", recipe.prior.of_batches() if program["prior_answered"][0] else recipe.prior)
     if isinstance(recipe.root_allocation, GumbelHalving):
         program["halving"] = 1
         parts.install_params("halving", recipe.root_allocation.params())
@@ -248,6 +267,7 @@ def assemble(model: Model, recipe: Recipe, keep_outcomes: bool = False, observe:
         smallest_reward=0.0 if model.reward_bounds is None else min(0.0, model.reward_bounds[0]),
         by_state=recipe.key == "state",
         values=values,
+        leaves=parts.leaves,
     )
 
 

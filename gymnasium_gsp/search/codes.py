@@ -18,8 +18,10 @@ STORED, PLAIN, ONE_STEP_LESS = range(3)
 # How the root has changed since the last decision.
 SAME_ROOT, MOVED_ON, RESTARTED = range(3)
 
-# What an edge or a hop leads to where it is no node, and the end of a list of edges.
+# What an edge or a hop leads to where it is no node; where a simulation ends for want of model steps; the end of a list
+# of edges.
 TERMINAL, UNSTORED = -1, -2
+CUT_SHORT = -3
 NO_EDGE = 0
 
 # When to stop for growth: never, in time for the longest simulation, or when the last row is taken.

@@ -21,6 +21,7 @@ from gymnasium_gsp.search.playout import read_legal, uniform_action
 from gymnasium_gsp.search.prior import show_prior
 from gymnasium_gsp.search.scenarios import decide_by_scenarios
 from gymnasium_gsp.search.sweep import Swept, sweep
+from gymnasium_gsp.search.trail import finish_waiting
 
 
 @njit
@@ -95,6 +96,9 @@ def decide(arrays, order, position, reals, counts):
     frame = make_frame(arrays)
     actions = frame.program.actions
     frame.tally.updates = 0
+    status = finish_waiting(frame)
+    if status != codes.DONE:
+        return status
     node, q = node_at(frame, frame.tally.root), address(reals, 1)
     if frame.allocation.phase == codes.BY_SCENARIOS:
         for action in range(actions):

@@ -24,7 +24,8 @@ PROGRAM = np.dtype(
         ("decision_backup", np.int64),
         ("bound", np.int64),
         ("policy", np.int64),
-        ("value", np.int64),
+        ("value", np.int64),  # with a leaf batch it only notes the leaf down
+        ("answer", np.int64),  # values all leaves that wait; a function with the signature of `value`
         ("prior", np.int64),
         # Where the parameters of each of them begin in `params`.
         ("select_params", np.int64),
@@ -51,6 +52,8 @@ PROGRAM = np.dtype(
         ("edges_kept", np.int64),  # 1 if outcomes are stored
         ("variance_kept", np.int64),  # 1 if the variance of the targets is stored
         ("prior_kept", np.int64),  # 1 if each node keeps a prior over its actions
+        ("leaf_batch", np.int64),  # leaves that are valued in one call, 0 for each leaf when it is reached
+        ("prior_answered", np.int64),  # 1 if that call answers their weights, too
         ("halving", np.int64),  # 1 if the root draws its actions by the prior and halves them
         ("rewards_apart", np.int64),  # 1 if outcomes that differ in their reward are stored apart
         # The model's sizes and the layout of a node's row, in cells of 8 bytes.
@@ -79,7 +82,7 @@ PROGRAM = np.dtype(
         ("edge_capacity", np.int64),
         ("scratch_capacity", np.int64),  # cells of the working memory
         ("table_mask", np.int64),
-        ("longest", np.int64),  # rows that one simulation can add at most
+        ("longest", np.int64),  # rows that the simulations in flight can add at most
         ("growth", np.int64),  # ADD_WHILE_ROOM, GROWING or LAST_ROOM
         # Paired scenarios at the root.
         ("pairing", np.int64),  # 1 if there are any
@@ -122,6 +125,9 @@ TALLY = np.dtype(
         ("root", np.int64),  # number of its node, or -1
         ("root_change", np.int64),  # SAME_ROOT, MOVED_ON or RESTARTED
         ("draws", np.int64),  # values that the model draws a step; -1 until the first simulation says
+        ("waiting", np.int64),  # simulations whose leaves wait to be valued
+        ("trail", np.int64),  # number of the trail of the simulation at hand, of as many as a leaf batch has leaves
+        ("first_hop", np.int64),  # where a trail begins: that one, or the one that is being backed up
     ]
 )
 """The tally: counts of a decision, and the state of the graph."""
@@ -201,6 +207,16 @@ HOP = np.dtype(
 )
 """One step of a trail, which is the working memory of one simulation."""
 
+LEAF = np.dtype(
+    [
+        ("depth", np.int64),  # steps from the root, the length of the trail
+        ("node", np.int64),  # a node, TERMINAL, UNSTORED or CUT_SHORT
+        ("asked", np.int64),  # 1 if its value is yet to be answered
+        ("value", np.float64),  # its value where it is not asked for
+    ]
+)
+"""Where a simulation ended that waits."""
+
 FIRST_KEY = STATS.itemsize // 8  # the key's first cell in a row
 OUTCOME_CELLS = 3  # an outcome as a bound reads it: how often it came, the sum of its rewards, the value behind it
 
@@ -221,7 +237,9 @@ class Arrays(NamedTuple):
     rows: NDArray[np.int64]  # (row capacity * stride,), the nodes, see `graph`
     table: NDArray[np.int64]  # (a power of two,), where to find them
     edges: NDArray[np.void]  # (edge capacity,) EDGE, what their actions led to
-    trail: NDArray[np.void]  # (horizon + 2,) HOP, working memory
+    trail: NDArray[np.void]  # (horizon + 2,) HOP for each simulation in flight, working memory
+    leaves: NDArray[np.void]  # (leaf batch,) LEAF, their leaves
+    answers: NDArray[np.float64]  # (leaf batch * (1 + actions),), value and weights of each leaf that was asked about
     states: NDArray[np.int64]  # (2 * width,), the root's cells, then working memory
     rng: NDArray[np.uint64]  # (2,), the stream of the search's own choices and that of the model
     scratch: NDArray[np.float64]  # (scratch capacity,), working memory
@@ -249,6 +267,8 @@ class Frame(NamedTuple):
     table: Any  # int64, where to find them
     edges: Any  # EDGE records
     trail: Any  # HOP records
+    leaves: Any  # LEAF records
+    answers: Any  # float64, value and weights of each leaf that was asked about
     root_state: Any  # int64, the root's cells
     state: Any  # int64, the present state's cells
     rng: Any  # uint64, the stream of the search's own choices
@@ -282,6 +302,8 @@ def make_frame(arrays):
         address(arrays.table, 0),
         address(arrays.edges, 0),
         address(arrays.trail, 0),
+        address(arrays.leaves, 0),
+        address(arrays.answers, 0),
         address(arrays.states, 0),
         address(arrays.states, arrays.program[0].width),
         address(arrays.rng, 0),
@@ -331,7 +353,13 @@ def edge_at(frame, number):
 @njit
 def hop_at(frame, depth):
     """Return the step of the trail at a depth."""
-    return record(frame.trail, depth)
+    return record(frame.trail, frame.tally.first_hop + depth)
+
+
+@njit
+def leaf_at(frame, trail):
+    """Return the leaf at the end of a trail."""
+    return record(frame.leaves, trail)
 
 
 @njit

@@ -13,6 +13,7 @@ from gymnasium_gsp.search.graph import enter_root
 from gymnasium_gsp.search.intervals import set_up
 from gymnasium_gsp.search.optimistic import simulate_optimistically
 from gymnasium_gsp.search.scenarios import next_arm, simulate_scenario
+from gymnasium_gsp.search.trail import finish_waiting
 from gymnasium_gsp.search.trial import simulate
 
 _INVERSE_OF_INCREMENT = types.uint64(0xF1DE83E19937733D)  # of 0x9E3779B97F4A7C15, modulo 2**64
@@ -96,7 +97,9 @@ def run_simulations(arrays, enter):
         if limit != codes.DONE:
             return limit
         if is_full(frame):
-            return codes.FULL
+            # The front may now drop the past, and number the nodes anew.
+            status = finish_waiting(frame) if frame.program.growth == codes.LAST_ROOM else codes.DONE
+            return codes.FULL if status == codes.DONE else status
         frame.context.extra_steps = 0
         frame.context.simulation = frame.tally.simulations
         words, steps = frame.model_rng[0], frame.tally.model_steps

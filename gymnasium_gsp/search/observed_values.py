@@ -11,7 +11,7 @@ from numba import njit
 from gymnasium_gsp.search.frame import hop_at, interval_of, stats_of
 from gymnasium_gsp.search.intervals import end_value
 from gymnasium_gsp.search.propagate import renew_all
-from gymnasium_gsp.search.trial import observe_return
+from gymnasium_gsp.search.trail import observe_return
 
 PASSES, MOST_PASSES = 2, 60  # over all bounds, where the largest value has changed or they are due
 SMALLEST_VALUE = 1e-200  # the largest value, where nothing but 0 was seen

@@ -9,20 +9,34 @@ from gymnasium_gsp.abi.memory import as_reals, offset
 from gymnasium_gsp.abi.signatures import call_prior
 from gymnasium_gsp.search.frame import row_of, stats_of
 
-PRIOR_CELLS = 2  # in a row before the weights: 1.0 once they were asked for, and the node's value as a leaf
+PRIOR_CELLS = 2  # in a row before the weights: what is known, and the node's value as a leaf
+_NOTHING, _WEIGHTS, _ALL = 0.0, 1.0, 2.0  # what is known
+
+
+@njit
+def keep_weights(frame, number, weights):
+    """Keep the weights that were answered with a leaf's value, unless the node has some."""
+    kept = as_reals(offset(row_of(frame, number), frame.program.prior_at))
+    if kept[0] == _NOTHING:
+        kept[0] = _WEIGHTS
+        for action in range(frame.program.actions):
+            kept[PRIOR_CELLS + action] = weights[action]
 
 
 @njit
 def ask_prior(frame, number, kept):
-    """Write a node's weights, of which nothing is known yet; `frame.state` is its state.  Returns False on failure."""
+    """Write a node's weights, unless they are known, and its value; `frame.state` is its state.
+
+    Returns False on failure.
+    """
     program, stats = frame.program, stats_of(frame, number)
     params, weights = offset(frame.params, program.prior_params), offset(kept, PRIOR_CELLS)
     if program.prior == 0:
         for action in range(program.actions):
             weights[action] = 1.0
-    elif call_prior(program.prior, params, frame.context, frame.state, weights) == 0:
+    elif kept[0] == _NOTHING and call_prior(program.prior, params, frame.context, frame.state, weights) == 0:
         return False
-    kept[0], kept[1] = 1.0, stats.value if stats.visits > 0 else math.nan
+    kept[0], kept[1] = _ALL, stats.value if stats.visits > 0 else math.nan
     return True
 
 
@@ -33,7 +47,7 @@ def show_prior(frame, number):
     It is normalised over the actions that are legal now, which need not be those that were legal when it was asked for.
     """
     kept = as_reals(offset(row_of(frame, number), frame.program.prior_at))
-    if kept[0] == 0.0 and not ask_prior(frame, number, kept):
+    if kept[0] != _ALL and not ask_prior(frame, number, kept):
         return False
     context, shown, total = frame.context, prior(frame.context), 0.0
     for action in range(frame.program.actions):

@@ -144,6 +144,8 @@ class Recipe(KnownFields):
         learning: "on_the_trail", every node of a trail learns from a simulation; "at_the_switch", only the one at the
             switching point of `Switching`.
         evaluation: what a leaf is worth.
+        leaf_batch: most leaves that a `ValueFunction` and a prior of observations are asked about in one call, while
+            as many simulations wait for the answer; None to ask about one observation at a time.
         horizon: how deep a simulation selects.
         discount: per step; None for 1 where a time limit is known, else 0.99; "from_horizon" for 1 - 1/H with the steps
             H of an episode, 0.99 where no time limit is known.
@@ -168,6 +170,7 @@ class Recipe(KnownFields):
     expansion: Literal["leaf", "path"] = "leaf"
     learning: Literal["on_the_trail", "at_the_switch"] = "on_the_trail"
     evaluation: Evaluation = Rollout()
+    leaf_batch: int | None = None
     horizon: Horizon = StepsLeft()
     discount: float | Literal["from_horizon"] | None = None
     optimism: Optimism | None = None
@@ -204,6 +207,8 @@ class Recipe(KnownFields):
         if isinstance(self.decision, Sweep) and self.decision.every is not None and self.estimator != "current":
             raise RecipeError("every of a sweep brings present values up to date: give estimator='current' with it")
         self._check_prior()
+        if self.leaf_batch is not None:
+            self._check_leaf_batch()
         if self.learning == "at_the_switch":
             self._check_switching()
         constants = getattr(self.selection, "constants", None)
@@ -237,6 +242,20 @@ class Recipe(KnownFields):
             raise RecipeError(
                 "GumbelHalving chooses the root's actions and decides by itself, without bounds: leave root_selection, "
                 "recommendation and optimism out"
+            )
+
+    def _check_leaf_batch(self) -> None:
+        check_count("leaf_batch", self.leaf_batch)
+        if not isinstance(self.evaluation, ValueFunction):
+            raise RecipeError(
+                f"leaf_batch asks a function about several observations at once, and the evaluation is "
+                f"{self.evaluation!r}: give value_function= with it"
+            )
+        swept = getattr(self.decision, "every", None) is not None
+        if self.expansion != "leaf" or self.learning != "on_the_trail" or swept or self.backup.reads_notes:
+            raise RecipeError(
+                "with leaf_batch simulations wait while others descend: that takes expansion='leaf', "
+                "learning='on_the_trail', no backup=SoftValue() and no sweep in the middle of a decision"
             )
 
     def _check_switching(self) -> None:

@@ -25,6 +25,7 @@ from gymnasium_gsp.search.frame import (
     ARM,
     EDGE,
     HOP,
+    LEAF,
     TALLY,
     Arrays,
     interval_of,
@@ -116,6 +117,8 @@ class Search:
             table=np.zeros(0, np.int64),
             edges=np.zeros(0, EDGE),
             trail=np.zeros(0, HOP),
+            leaves=np.zeros(self.recipe.leaf_batch or 0, LEAF),
+            answers=np.zeros(0) if self._assembly.leaves is None else self._assembly.leaves.answers.reshape(-1),
             states=np.zeros(2 * model.width, np.int64),
             rng=self.rng,
             scratch=np.zeros(1),
@@ -216,6 +219,9 @@ class Search:
         self._set_trajectories(budget)
         self.store.arrays.states[: self.model.width] = cells
         tally.simulations = tally.model_steps = tally.new_nodes = tally.capped = 0
+        tally.waiting = tally.trail = tally.first_hop = 0
+        if self._assembly.leaves is not None:
+            self._assembly.leaves.forget()
         if self.recipe.retention == "decision":
             self.store.forget()
         elif tally.root_change != codes.RESTARTED:
@@ -239,16 +245,17 @@ class Search:
             trajectories = planned_trajectories(budget.simulations, budget.model_steps, self.discount)
         depth: int = recipe.horizon.steps(steps_left, self.discount, trajectories)
         self.program.horizon = self.context.horizon = depth
-        self.program.longest = depth + 1
+        in_flight = self.recipe.leaf_batch or 1
+        self.program.longest = in_flight * (depth + 1)
         if isinstance(recipe.evaluation, SampledTree):
             recipe.evaluation.check_cost(actions, steps_left, budget.model_steps)
             levels = recipe.evaluation.depth if steps_left is None else min(recipe.evaluation.depth, steps_left)
             self.store.reserve_scratch((levels + 2) * (LEVEL_CELLS + self.model.width))
-        if len(self.store.arrays.trail) < depth + 2:
+        if len(self.store.arrays.trail) < in_flight * (depth + 2):
             cells = np.zeros(context_length(actions, depth))
             context = cells[:CONTEXT_SIZE].view(CONTEXT_DTYPE)
             context[:] = self.store.arrays.context
-            self.store.replace(trail=np.zeros(depth + 2, HOP), context=context)
+            self.store.replace(trail=np.zeros(in_flight * (depth + 2), HOP), context=context)
             self.context = named(context)
         return depth
 

@@ -1,20 +1,20 @@
-"""One simulation: descend from the root, evaluate where the known part ends, back up along the trail."""
+"""One simulation: descend from the root, evaluate where the known part ends, and back up, or wait for the value."""
 
 import math
 
 from numba import njit, types
 
 from gymnasium_gsp.abi.context import UNKNOWN, notes
-from gymnasium_gsp.abi.memory import null_reals, offset, prefetch
-from gymnasium_gsp.abi.signatures import FAILED, TERMINATED, call_backup, call_select, call_value
+from gymnasium_gsp.abi.memory import offset, prefetch
+from gymnasium_gsp.abi.signatures import FAILED, TERMINATED, call_select, call_value
 from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.frame import edge_at, hop_at, is_action, node_at, place, reward_of, stats_of
-from gymnasium_gsp.search.graph import add_if_room, child_tag, find, record_outcome
-from gymnasium_gsp.search.halving import next_drawn_action
-from gymnasium_gsp.search.ingredients.switching import switching_depth
+from gymnasium_gsp.search.graph import add_if_room, child_tag, find
+from gymnasium_gsp.search.halving import next_drawn_action, share_spent
 from gymnasium_gsp.search.playout import copy_state, read_legal, rollout, take_step, uniform_action
 from gymnasium_gsp.search.prior import show_prior
 from gymnasium_gsp.search.sampled_tree import tree_value
+from gymnasium_gsp.search.trail import finish, finish_waiting, wait
 
 
 @njit(forceinline=True)
@@ -74,143 +74,65 @@ def evaluate(frame, depth):
 
 
 @njit(forceinline=True)
-def learn(frame, node, hop, depth, value, sampled):
-    """Count one step of a trail at its node and return the node's new value; NaN if the backup failed.
+def descend(frame):
+    """Select and step from the root to a leaf, writing the trail.
 
-    Args:
-        frame: the search.
-        node: where the step began.
-        hop: the step.
-        depth: steps from the root to the node.
-        value: present value of what the step led to.
-        sampled: sampled return from the node on.
-    """
-    program, context = frame.program, frame.context
-    action, reward, discount = hop.action, hop.reward, context.discount
-    target = sampled if program.target == codes.SAMPLED_RETURN else reward + discount * value
-    node.stats.visits += 1
-    node.counts[action] += 1
-    before = node.q[action]
-    if program.edges_kept != 0:
-        # What was not stored has no value of its own, so its target is booked as reward.
-        booked = target if hop.child == codes.UNSTORED else reward
-        present = record_outcome(frame, node.heads, action, hop.child, booked, discount)
-        if program.estimator == codes.PRESENT_VALUES:
-            node.q[action] = present
-    if program.estimator == codes.RUNNING_MEAN:
-        node.q[action] = before + (target - before) / node.counts[action]
-    variance = null_reals()
-    if program.variance_kept != 0:
-        variance = node.variance
-        spread = (target - before) * (target - node.q[action]) if node.counts[action] > 1 else 0.0
-        variance[action] += (max(spread, 0.0) - variance[action]) / node.counts[action]
-    place(frame, depth)
-    context.lower = frame.params[program.lower_bounds + depth]
-    return call_backup(
-        program.backup,
-        offset(frame.params, program.backup_params),
-        context,
-        node.stats.visits,
-        node.q,
-        node.counts,
-        variance,
-        node.stats.value,
-        target,
-    )
-
-
-@njit(forceinline=True)
-def back_up(frame, length, value, sampled):
-    """Carry a leaf's value and the sampled return up the trail; returns the return from the root, or NaN."""
-    switch = -1
-    if frame.program.learning == codes.AT_THE_SWITCH:
-        switch = switching_depth(frame.context.simulation, frame.program.horizon)
-    for depth in range(length - 1, -1, -1):
-        hop = hop_at(frame, depth)
-        sampled = hop.reward + frame.context.discount * sampled
-        if switch >= 0 and depth != switch:
-            continue
-        node = node_at(frame, hop.node)
-        value = learn(frame, node, hop, depth, value, sampled)
-        if not math.isfinite(value):
-            frame.tally.detail = codes.BAD_BACKUP
-            return math.nan
-        node.stats.value = value
-    return sampled
-
-
-@njit(forceinline=True)
-def observe_return(context, sampled):
-    """Keep count, mean, variance and range of the returns of this episode's simulations."""
-    count = context.root_returns + 1
-    before = sampled - context.root_mean
-    context.root_returns = count
-    context.root_mean += before / count
-    after = sampled - context.root_mean
-    context.root_variance += (before * after - context.root_variance) / count
-    if count == 1:
-        context.smallest_return = context.largest_return = sampled
-    context.smallest_return = min(context.smallest_return, sampled)
-    context.largest_return = max(context.largest_return, sampled)
-    spread = context.largest_return - context.smallest_return
-    context.range = spread if spread > 0.0 else 1.0
-
-
-@njit
-def simulate(frame):
-    """Run one simulation from the root.
-
-    Returns a status; on failure `frame.state` is where it happened and `tally.detail` the action tried.
+    Returns:
+        A status; the depth of the leaf; its node, TERMINAL, UNSTORED or CUT_SHORT; and its value, NaN where it is to be
+        evaluated.  On failure `frame.state` is where it happened and `tally.detail` the action tried.
     """
     program, tally = frame.program, frame.tally
     copy_state(frame, frame.root_state, frame.state)
     node, fresh, depth = tally.root, False, 0
-    value, sampled, cut = 0.0, 0.0, False
-    while True:
-        if depth >= program.horizon:
-            sampled = evaluate(frame, depth)
-            if math.isnan(sampled):
-                return tally.detail
-            stats = stats_of(frame, node)
-            stats.visits += 1
-            stats.value += (sampled - stats.value) / stats.visits
-            value = stats.value
-            break
+    while depth < program.horizon:
+        if (
+            tally.waiting > 0 and stats_of(frame, node).visits == 0
+        ):  # a leaf that waits; what lies below it is its to say
+            status = finish_waiting(frame)
+            if status != codes.DONE:
+                return status, depth, node, math.nan
         if tally.model_steps >= program.step_limit:
-            value, cut = stats_of(frame, node).value, True
-            sampled = value
-            break
+            return codes.DONE, depth, codes.CUT_SHORT, stats_of(frame, node).value
         action = choose(frame, node, fresh, depth)
         if action < 0:
-            return -action
+            return -action, depth, node, math.nan
         if program.edges_kept != 0:  # the backup will ask for these edges, which nothing has read lately
             prefetch(edge_at(frame, node_at(frame, node).heads[action]))
         hop = hop_at(frame, depth)
         status = take_step(frame, action, reward_of(hop))
         if status == FAILED:
-            return codes.STEP_FAILED
+            return codes.STEP_FAILED, depth, node, math.nan
         depth += 1
         hop.node, hop.action = node, action
         if status == TERMINATED:
             hop.child = codes.TERMINAL
-            break
+            return codes.DONE, depth, codes.TERMINAL, 0.0
         tag = child_tag(frame, node, action, depth)
         found = find(frame, tag, frame.state)
         fresh = found < 0
         node = add_if_room(frame, found, tag, frame.state) if fresh else found
         hop.child = node
         if fresh and (node == codes.UNSTORED or program.expansion == codes.LEAF):
-            sampled = evaluate(frame, depth)
-            if math.isnan(sampled):
-                return tally.detail
-            value = sampled
-            if node != codes.UNSTORED:
-                stats = stats_of(frame, node)
-                stats.visits, stats.value = 1, value
             break
-    sampled = back_up(frame, depth, value, sampled)
-    if math.isnan(sampled):
-        return tally.detail
-    if not cut:
-        observe_return(frame.context, sampled)
-    return codes.DONE
+    return codes.DONE, depth, node, math.nan
+
+
+@njit
+def simulate(frame):
+    """Run one simulation from the root, or with a leaf batch until its leaf waits; returns a status, see `descend`."""
+    program, tally = frame.program, frame.tally
+    if tally.waiting > 0 and program.halving != 0 and share_spent(frame) >= frame.allocation.goal:
+        status = finish_waiting(frame)  # the root is about to compare its actions
+        if status != codes.DONE:
+            return status
+    status, depth, node, value = descend(frame)
+    if status != codes.DONE:
+        return status
+    asked = math.isnan(value) and depth < program.end
+    if math.isnan(value):
+        value = evaluate(frame, depth)
+        if math.isnan(value):
+            return tally.detail
+    if program.leaf_batch != 0:
+        return wait(frame, depth, node, value, asked)
+    return finish(frame, depth, node, value)

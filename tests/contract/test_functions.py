@@ -54,12 +54,18 @@ def one_step_oracle(env):
     return exact.q_values(root), {content(core.observe(state)): exact.values[1, n] for n, state in cells.items()}
 
 
+def for_each(function, leaf_batch):
+    """A function of one observation, or where there is a batch of several."""
+    return function if leaf_batch is None else lambda several: [function(observation) for observation in several]
+
+
+@pytest.mark.parametrize("leaf_batch", [None, 32])
 @pytest.mark.parametrize("entry", BENCHMARKS, ids=lambda entry: entry.name)
-def test_exact_values_make_one_step_decisions_exact(entry):
+def test_exact_values_make_one_step_decisions_exact(entry, leaf_batch):
     """Claim: with V* at the leaves and one step, each Q is the mean of samples whose expectation is the exact Q.
 
     Sample: 1,500 simulations for each action.  Hoeffding's inequality for values in their range; false alarm 1e-6 over
-    all actions and benchmarks, of which there are fewer than 50.  The decision is then optimal up to twice that error.
+    all actions and cases, of which there are fewer than 100.  The decision is then optimal up to twice that error.
     """
     env = gym.make(entry.id, horizon=STEPS, **SMALL[entry.name])
     observation, info = env.reset(seed=4)
@@ -72,12 +78,13 @@ def test_exact_values_make_one_step_decisions_exact(entry):
         selection=PART.Balanced(),
         horizon=PART.FixedHorizon(1),
         discount=1.0,
-        value_function=lambda seen: values[content(seen)],
+        value_function=for_each(lambda seen: values[content(seen)], leaf_batch),
+        leaf_batch=leaf_batch,
     )
     result = agent.plan(observation, info)
     low, high = env.unwrapped.reward_bounds
     spread = high - low + max(values.values()) - min(values.values())
-    error = spread * math.sqrt(math.log(2 * 50 / 1e-6) / (2 * 1500))
+    error = spread * math.sqrt(math.log(2 * 100 / 1e-6) / (2 * 1500))
     assert np.abs(result.q_values - exact).max() <= error
     assert exact[result.action] >= exact.max() - 2 * error
 
@@ -178,9 +185,11 @@ def test_masks_hold_in_a_policy():
     assert np.isfinite(agent.plan(observation, info).value)
 
 
+@pytest.mark.parametrize("leaf_batch", [None, 1, 32])
 @pytest.mark.parametrize("name", ["puct", "gumbel"])
 @pytest.mark.parametrize("env_id", ["GSP/FrozenLake-v0", "CartPole-v1"])
-def test_the_same_seed_gives_the_same(name, env_id, same_result):
+def test_the_same_seed_gives_the_same(name, env_id, leaf_batch, same_result):
+    """And a batch of one gives what no batch gives."""
     env = gym.make(env_id)
     observation, info = env.reset(seed=1)
     actions = env.action_space.n
@@ -191,11 +200,13 @@ def test_the_same_seed_gives_the_same(name, env_id, same_result):
     def prior(seen):
         return np.arange(1.0, actions + 1.0)
 
-    def plan(seed):
-        agent = gsp.make_agent(env, name, budget=80, seed=seed, value_function=value, prior=prior)
-        return agent.plan(observation, info)
+    def plan(batch):
+        functions = {"value_function": for_each(value, batch), "prior": for_each(prior, batch)}
+        return gsp.make_agent(env, name, budget=80, seed=3, leaf_batch=batch, **functions).plan(observation, info)
 
-    assert same_result(plan(3), plan(3))
+    assert same_result(plan(leaf_batch), plan(leaf_batch))
+    if leaf_batch == 1:
+        assert same_result(plan(1), plan(None))
 
 
 def test_plan_gives_functions_the_state(random_model):
@@ -255,6 +266,119 @@ def test_a_wrong_answer_is_refused_in_words(fault, make):
     env.step(agent.act(observation))
 
 
+IN_A_BATCH = {
+    "values of a wrong shape": (
+        "value_function",
+        lambda o: np.zeros(len(o) + 1),
+        r"returned array.*must return \d+ finite",
+    ),
+    "one value for all": ("value_function", lambda o: 0.5, r"value_function returned 0.5.*one for each observation"),
+    "values with NaN": ("value_function", lambda o: np.full(len(o), math.nan), "value_function returned array.*finite"),
+    "weights of a wrong shape": ("prior", lambda o: np.ones((len(o), 3)), r"prior returned array.*must return"),
+    "weights of one": ("prior", lambda o: np.ones((2, len(o))), r"prior returned array.*must return"),
+    "weights with a sum of 0": ("prior", lambda o: np.zeros((len(o), 2)), "prior returned array.*sum above 0"),
+}
+
+
+@pytest.mark.parametrize("fault", IN_A_BATCH)
+@pytest.mark.parametrize("from_call", [1, 3])
+def test_a_wrong_answer_in_a_batch_is_refused_in_words(fault, from_call):
+    """Whether it comes with the first call or later, while leaves wait; and the agent is usable again."""
+    name, wrong, words = IN_A_BATCH[fault]
+    right = {"value_function": lambda o: np.full(len(o), 0.5), "prior": lambda o: np.ones((len(o), 2))}
+    calls, faulty = [], [True]
+
+    def asked(several):
+        calls.append(several)
+        return wrong(several) if faulty[0] and len(calls) >= from_call else right[name](several)
+
+    env = corridor(length=30)
+    observation, _ = env.reset(seed=0)
+    agent = gsp.make_agent(env, "puct", budget=60, seed=0, leaf_batch=8, **{**right, name: asked})
+    with pytest.raises(gsp.PlanningError, match=f"(?s){words}"):
+        agent.plan(observation)
+    faulty[0] = False
+    again = agent.plan(observation)
+    fresh = gsp.make_agent(env, "puct", budget=60, seed=0, leaf_batch=8, **right)
+    assert again.simulations == 60
+    assert again.visit_counts.sum() == fresh.plan(observation).visit_counts.sum()
+
+
+def test_a_step_that_fails_leaves_no_leaf_behind():
+    """What was noted before the failure is not asked about after it."""
+    failing, asked = [False], []
+
+    class Failing(Corridor):
+        def step(self, action):
+            if failing[0] and self.position == 3:
+                raise OSError("no such place")
+            return super().step(action)
+
+    env = gym.wrappers.TimeLimit(Failing(length=30), 20)
+    observation, _ = env.reset(seed=0)
+    agent = gsp.make_agent(
+        env, "uct", budget=40, seed=0, leaf_batch=32, value_function=lambda o: asked.append(o) or np.zeros(len(o))
+    )
+    failing[0] = True
+    with pytest.raises(OSError, match="no such place"):
+        agent.plan(observation)
+    failing[0] = False
+    asked.clear()
+    result = agent.plan(observation)
+    assert sum(map(len, asked)) <= result.nodes
+
+
+def test_one_call_for_several_leaves():
+    """Each leaf is asked about once, in as few calls as there are whole batches where enough leaves can be had."""
+    sizes = []
+
+    def value(several):
+        assert several.dtype == np.float32
+        assert several.shape[1:] == (1,)
+        sizes.append(len(several))
+        return np.zeros(len(several))
+
+    env = Doubled(corridor(length=50, slip=0.5))
+    observation, _ = env.reset(seed=0)
+    agent = gsp.make_agent(env, "uct", budget=1000, seed=0, leaf_batch=32, value_function=value, c=100.0)
+    result = agent.plan(observation)
+    assert result.simulations == 1000
+    assert max(sizes) == 32
+    assert sum(sizes) / len(sizes) > 8.0
+
+
+class Named(gym.ObservationWrapper):
+    """Shows the place under a name, in memory that is written over at each step."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.observation_space = spaces.Dict({"place": spaces.Box(0, 99, (2,), np.int64), "flag": spaces.Discrete(2)})
+        self.shown = np.zeros(2, np.int64)
+
+    def observation(self, observation):
+        self.shown[:] = observation
+        return {"place": self.shown, "flag": observation % 2}
+
+
+def test_named_observations_are_stacked_by_name(same_result):
+    """And they are copied, as the environment may use its memory again."""
+    env = Named(corridor(length=12))
+    observation, _ = env.reset(seed=0)
+
+    def one(seen):
+        return float(seen["place"][0] + seen["flag"])
+
+    def several(seen):
+        assert seen["place"].shape[1:] == (2,)
+        return seen["place"][:, 0] + seen["flag"]
+
+    given = ({"value_function": one}, {"value_function": several, "leaf_batch": 1})
+    plans = [gsp.make_agent(env, "uct", budget=50, seed=0, **options).plan(observation) for options in given]
+    assert same_result(*plans)
+    agent = gsp.make_agent(env, "uct", budget=50, seed=0, value_function=several, leaf_batch=16)
+    assert agent.plan(observation).visit_counts.sum() == 50
+
+
 @pytest.mark.parametrize("name", ["value_function", "policy", "prior"])
 def test_what_a_function_raises_comes_out_as_it_is(name):
     error, env = KeyError("no such place"), corridor()
@@ -280,6 +404,18 @@ def test_what_a_function_raises_comes_out_as_it_is(name):
         ({"prior": float}, "nothing in this recipe reads a prior: use the algorithm puct"),
         ({"value_function": float, "algorithm": "graft"}, r'optimism, such as graft.*make_agent\(env, "puct"'),
         ({"prior": float, "algorithm": "gbop"}, "prior means nothing to a recipe with optimism"),
+        ({"leaf_batch": 8}, r"the evaluation is Rollout\(.*give value_function="),
+        ({"leaf_batch": 8, "algorithm": "graft"}, r"the evaluation is Rollout\(.*give value_function="),
+        ({"leaf_batch": 8, "policy": float}, "give value_function="),
+        ({"leaf_batch": 0, "value_function": float}, "leaf_batch must be a whole number of at least 1, not 0"),
+        ({"leaf_batch": True, "value_function": float}, "leaf_batch must be a whole number of at least 1, not True"),
+        ({"leaf_batch": 2.5, "value_function": float}, "leaf_batch must be a whole number of at least 1, not 2.5"),
+        ({"leaf_batch": 8, "value_function": float, "expansion": "path"}, "simulations wait.*takes expansion='leaf'"),
+        (
+            {"leaf_batch": 8, "value_function": float, "algorithm": "ments"},
+            r"simulations wait.*no backup=SoftValue\(\)",
+        ),
+        ({"leaf_batch": 8, "value_function": float, "algorithm": "brue"}, "simulations wait.*learning='on_the_trail'"),
     ],
 )
 def test_functions_that_do_not_fit(options, words):

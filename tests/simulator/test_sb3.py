@@ -107,7 +107,25 @@ def test_functions_say_what_the_model_says(case):
     assert learned.discount == 0.99
 
 
-def test_a_search_takes_them(case):
+def stacked(env, observations):
+    """As a vector of environments shows them."""
+    out = gym.vector.utils.create_empty_array(env.observation_space, len(observations))
+    return gym.vector.utils.concatenate(env.observation_space, observations, out)
+
+
+def test_several_observations_are_several_answers(case):
+    _, model, env = case
+    learned = gsp.from_sb3(model)
+    seen = [env.reset(seed=3)[0], *(env.step(env.action_space.sample())[0] for _ in range(4))]
+    together, one = stacked(env, seen), stacked(env, seen[:1])
+    for function in (learned.value_function, learned.prior):
+        alone = np.array([function(observation) for observation in seen])
+        assert function(together) == pytest.approx(alone, rel=1e-4, abs=1e-5)
+        assert function(one).tolist() == alone[:1].tolist()
+
+
+@pytest.mark.parametrize("leaf_batch", [None, 1, 8])
+def test_a_search_takes_them(case, leaf_batch):
     """And gives the same with the same seed."""
     _, model, env = case
     learned = gsp.from_sb3(model)
@@ -122,6 +140,7 @@ def test_a_search_takes_them(case):
             value_function=learned.value_function,
             prior=learned.prior,
             discount=learned.discount,
+            leaf_batch=leaf_batch,
         )
         return agent.plan(observation, info)
 

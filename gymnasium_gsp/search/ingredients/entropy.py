@@ -236,6 +236,7 @@ class SoftValue(Ingredient):
 
     kind = "backup"
     function = staticmethod(soft_value_backup)
+    reads_notes = True
 
     def __post_init__(self) -> None:
         make_plain(self)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gymnasium_gsp.abi.pointers import Pointer, ctypes_type
-from gymnasium_gsp.abi.signatures import SIGNATURES
+from gymnasium_gsp.abi.pointers import Pointer, python_pointer
 from gymnasium_gsp.errors import KnownFields, RecipeError
 from gymnasium_gsp.search.ingredients.functions import ValueFunction
 from gymnasium_gsp.search.ingredients.ingredient import Custom, Ingredient, as_ingredient, check_number, make_plain
@@ -127,17 +126,11 @@ class PythonValue(KnownFields):
 
     def bind(self, width: int) -> Pointer:
         """Return a C pointer to the function, for states of `width` cells."""
-        raised: list[BaseException] = []
 
         def value(params: int, context: int, state: int, rng: int) -> float:
-            try:
-                return float(self.function(np.array((ctypes.c_int64 * width).from_address(state), np.int64)))
-            except BaseException as error:  # raised again by the front of the search
-                raised.append(error)
-                return math.nan
+            return float(self.function(np.array((ctypes.c_int64 * width).from_address(state), np.int64)))
 
-        callback = ctypes_type(SIGNATURES["value"])(value)
-        return Pointer(ctypes.cast(callback, ctypes.c_void_p).value or 0, callback, needs_gil=True, raised=raised)
+        return python_pointer("value", value, failed=math.nan)
 
 
 Evaluation = Rollout | Constant | Heuristic | PythonValue | SampledTree | ValueFunction

@@ -24,6 +24,7 @@ class Ingredient(KnownFields):
     kind: ClassVar[str]
     function: ClassVar[Any]
     needs_variance: ClassVar[bool] = False  # whether a backup reads the variance of the targets
+    reads_notes: ClassVar[bool] = False  # whether a backup reads what selections have left on the trajectory
     reads_prior: ClassVar[bool] = False  # whether a selection reads the prior over the node's actions
 
     def pointer(self) -> Pointer:
