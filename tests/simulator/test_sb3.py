@@ -166,7 +166,9 @@ def test_normalisation_is_part_of_it():
     scale = np.sqrt(vector.ret_rms.var + vector.epsilon)
     with torch.no_grad():
         expected = scale * model.policy.predict_values(tensor).item()
-    assert gsp.from_sb3(model).value_function(observation) == pytest.approx(expected, rel=1e-4)
+    value = gsp.from_sb3(model).value_function
+    assert value(observation) == pytest.approx(expected, rel=1e-4)
+    assert value(np.array([observation] * 3)) == pytest.approx([expected] * 3, rel=1e-4)
 
 
 def test_a_model_of_another_space_is_refused():
