@@ -221,6 +221,8 @@ def assemble(model: Model, recipe: Recipe, keep_outcomes: bool = False, observe:
     program["prior_kept"] = recipe.keeps_prior
     if recipe.prior is not None:
         parts.install("prior", recipe.prior)
+    if recipe.widening is not None:
+        program["widening_factor"], program["widening_exponent"] = recipe.widening.factor, recipe.widening.exponent
     if isinstance(recipe.root_allocation, GumbelHalving):
         program["halving"] = 1
         parts.install_params("halving", recipe.root_allocation.params())

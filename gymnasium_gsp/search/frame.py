@@ -52,6 +52,8 @@ PROGRAM = np.dtype(
         ("variance_kept", np.int64),  # 1 if the variance of the targets is stored
         ("prior_kept", np.int64),  # 1 if each node keeps a prior over its actions
         ("halving", np.int64),  # 1 if the root draws its actions by the prior and halves them
+        ("widening_factor", np.float64),  # actions that a node may try at its first visit; 0 for all of them
+        ("widening_exponent", np.float64),  # of its visits
         ("rewards_apart", np.int64),  # 1 if outcomes that differ in their reward are stored apart
         # The model's sizes and the layout of a node's row, in cells of 8 bytes.
         ("actions", np.int64),

@@ -13,7 +13,7 @@ from gymnasium_gsp.abi.memory import offset
 from gymnasium_gsp.abi.signatures import call_bound
 from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.frame import OUTCOME_CELLS, edge_at, interval_of, node_at, stats_of
-from gymnasium_gsp.search.playout import read_legal
+from gymnasium_gsp.search.playout import read_allowed
 
 
 @njit
@@ -41,9 +41,9 @@ def open_actions(frame, node):
     """
     program, context, mask = frame.program, frame.context, legal_mask(frame.context)
     by_actions = program.key == codes.BY_ACTIONS
-    legal = 1 if by_actions else read_legal(frame, frame.state)
+    legal = 1 if by_actions else read_allowed(frame, frame.state, node.stats.visits)
     for action in range(program.actions):
-        allowed = program.legal == 0 or (not by_actions and mask[action] != 0.0)
+        allowed = context.masked == 0 or (not by_actions and mask[action] != 0.0)
         node.q[action] = context.top if allowed else -math.inf
         node.variance[action] = context.bottom if allowed else -math.inf
     node.interval.opened = legal

@@ -23,8 +23,29 @@ def copy_state(frame, source, target):
 def read_legal(frame, state):
     """Write the legal mask of `state` into the context; returns the number of legal actions."""
     if frame.program.legal == 0:
+        if frame.context.masked != 0:
+            mask = legal_mask(frame.context)
+            for action in range(frame.program.actions):
+                mask[action] = 1.0
         return frame.program.actions
     return call_legal(frame.program.legal, frame.model_params, state, legal_mask(frame.context))
+
+
+@njit(forceinline=True)
+def read_allowed(frame, state, visits):
+    """Write the mask of the legal actions that a node of so many visits may try; returns their number."""
+    program, legal = frame.program, read_legal(frame, state)
+    if program.widening_factor == 0.0:
+        return legal
+    allowed = math.ceil(program.widening_factor * max(visits, 1) ** program.widening_exponent)
+    if allowed >= legal:
+        return legal
+    mask, left = legal_mask(frame.context), allowed
+    for action in range(program.actions):
+        if mask[action] != 0.0:
+            mask[action] = 1.0 if left > 0 else 0.0
+            left -= 1
+    return allowed
 
 
 @njit(forceinline=True)

@@ -22,7 +22,7 @@ from gymnasium_gsp.search.halving import halve, set_goal, share_spent
 from gymnasium_gsp.search.intervals import end_value, open_actions
 from gymnasium_gsp.search.observed_values import observe_playout, renew_if_due
 from gymnasium_gsp.search.optimistic import count_outcome, next_node
-from gymnasium_gsp.search.playout import copy_state, read_legal, take_step, uniform_action
+from gymnasium_gsp.search.playout import copy_state, read_allowed, read_legal, take_step, uniform_action
 from gymnasium_gsp.search.propagate import propagate
 
 # Odd constants that keep the streams of scenarios, depths and choices apart.
@@ -60,7 +60,7 @@ def next_arm(frame):
 def begin_halving(frame):
     """Enter the root's legal actions, in random order."""
     allocation, count = frame.allocation, 0
-    read_legal(frame, frame.root_state)
+    read_allowed(frame, frame.root_state, stats_of(frame, frame.tally.root).visits)
     for action in range(frame.program.actions):
         if not is_action(frame, action):
             continue

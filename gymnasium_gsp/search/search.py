@@ -151,7 +151,7 @@ class Search:
         context.version = ABI_VERSION
         context.discount = self.discount
         context.actions = self.model.actions
-        context.masked = int(self.program.legal != 0)
+        context.masked = int(self.program.legal != 0 or self.program.widening_factor != 0.0)
         context.range = 1.0
         if self.program.learned:
             context.top, context.bottom = SMALLEST_VALUE, -np.inf

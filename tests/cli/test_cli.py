@@ -214,14 +214,14 @@ class LyingLake(FrozenLakeEnv):
 
 
 class NoActions(gym.Env):
-    action_space = gym.spaces.Box(0, 1)
+    action_space = gym.spaces.Text(3)
     observation_space = gym.spaces.Discrete(1)
 
 
 @pytest.mark.parametrize(
     ("entry_point", "code", "message"),
     [
-        (NoActions, 2, "planning needs discrete actions"),
+        (NoActions, 2, "planning needs actions that can be numbered"),
         (FailingLake, 2, "the lake is closed"),
         (LyingLake, 1, "is not that of the environment this agent is bound to"),
     ],
