@@ -33,6 +33,9 @@ from gymnasium_gsp.search.result import SearchResult
 from gymnasium_gsp.search.search import Search
 from gymnasium_gsp.search.store import MEMORY, SMALLEST_MEMORY
 
+POINTS_WIDENING = Widening(exponent=0.33)
+"""How fast a state tries more points of a continuous action space."""
+
 OnProgress = Callable[[Progress], Any]
 """Called between chunks of a search; a true answer stops it."""
 
@@ -79,7 +82,7 @@ class Agent:
         self._binding = connect(env, observing=bool(recipe.functions), **binding)
         self._action_names = action_names(env) or self._binding.actions.names()
         if self._binding.actions.refine and recipe.widening is None:
-            recipe = recipe.changed(widening=Widening())
+            recipe = recipe.changed(widening=POINTS_WIDENING)
         if isinstance(self._binding, SimulatedBinding):
             self._binding.warn_of_failed_claims()
         self.chosen: dict[str, str] = {}
@@ -212,7 +215,7 @@ class Agent:
         if (legal_actions(root.model, root.cells.tolist()) & (result.visit_counts == 0)).any():
             warnings.warn(
                 f"{self._binding.view.name} has {actions} actions, and a decision fewer simulations, so some are never "
-                "tried: give a larger budget, or widening=Widening(), which tries the first of them more often",
+                "tried: give a larger budget, or widening=Widening(), which tries some of them more often",
                 RuntimeWarning,
                 stacklevel=3,
             )
@@ -251,6 +254,7 @@ class Agent:
                 self._memory,
                 keep_outcomes=self._keep_outcomes,
                 observe=self._binding.observation,
+                coarse_first=self._binding.actions.refine,
             )
         return self._search
 

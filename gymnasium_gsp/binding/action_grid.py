@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from gymnasium_gsp.errors import RecipeError, check_count
 
-MOST_POINTS = 65
-"""Points of a grid that refines; in one dimension, 65 of them evenly spaced."""
+MOST_POINTS = 33
+"""Points of a grid that refines; in one dimension they are evenly spaced.  Every node has a row as long."""
 
 LARGEST_GRID = 1024
 """Points of a grid whose numbers per dimension are given."""

@@ -117,9 +117,9 @@ def simulate_optimistically(frame):
         if status != TERMINATED and tally.model_steps >= program.step_limit:
             value = node.interval.lower
             break
-        if node.interval.opened == 0 and not open_actions(frame, node):
+        if node.interval.opened == 0 and not open_actions(frame, number):
             return codes.NO_ACTION
-        if status != TERMINATED and read_allowed(frame, frame.state, node.stats.visits) <= 0:
+        if status != TERMINATED and read_allowed(frame, frame.state, number) <= 0:
             return codes.NO_ACTION
         action, hop = optimistic_action(frame, node, status == TERMINATED), hop_at(frame, depth)
         ends_here = program.expansion == codes.LEAF and node.counts[action] == 0

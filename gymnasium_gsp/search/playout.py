@@ -9,7 +9,7 @@ from gymnasium_gsp.abi.memory import offset
 from gymnasium_gsp.abi.signatures import FAILED, TERMINATED, call_legal, call_policy, call_step
 from gymnasium_gsp.abi.stream import below
 from gymnasium_gsp.search import codes
-from gymnasium_gsp.search.frame import is_action, place
+from gymnasium_gsp.search.frame import is_action, place, stats_of
 
 
 @njit(forceinline=True)
@@ -32,19 +32,25 @@ def read_legal(frame, state):
 
 
 @njit(forceinline=True)
-def read_allowed(frame, state, visits):
-    """Write the mask of the legal actions that a node of so many visits may try; returns their number."""
+def read_allowed(frame, state, number):
+    """Write the mask of the legal actions that a node, by its number, may try in `state`; returns how many these are.
+
+    They are the first ones, or, where the order of the actions says nothing, others at each node.
+    """
     program, legal = frame.program, read_legal(frame, state)
     if program.widening_factor == 0.0:
         return legal
-    allowed = math.ceil(program.widening_factor * max(visits, 1) ** program.widening_exponent)
+    visits = max(stats_of(frame, number).visits, 1)
+    allowed = math.ceil(program.widening_factor * visits**program.widening_exponent)
     if allowed >= legal:
         return legal
-    mask, left = legal_mask(frame.context), allowed
-    for action in range(program.actions):
+    mask, left, stride = legal_mask(frame.context), allowed, max(program.widening_stride, 1)
+    action = program.widening_stride * number % program.actions
+    for _ in range(program.actions):
         if mask[action] != 0.0:
             mask[action] = 1.0 if left > 0 else 0.0
             left -= 1
+        action = (action + stride) % program.actions
     return allowed
 
 

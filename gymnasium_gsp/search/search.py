@@ -74,6 +74,7 @@ class Search:
         first_rows: rows to start with; changes no result.
         keep_outcomes: whether outcomes are stored even if the recipe does not need them; changes no result.
         observe: the observation of a state, for functions of observations; None where there is none.
+        coarse_first: whether the order of the actions says which are to be tried first, for `Widening`.
 
     Raises:
         RecipeError: if recipe and model do not fit, or a limit makes no sense.
@@ -89,6 +90,7 @@ class Search:
         first_rows: int = SMALLEST,
         keep_outcomes: bool = False,
         observe: Observe | None = None,
+        coarse_first: bool = False,
     ) -> None:
         if not isinstance(model, Model):
             raise RecipeError(
@@ -102,7 +104,7 @@ class Search:
         check_count("memory", memory, SMALLEST_MEMORY)
         self.model, self.recipe = model, recipe.settled(timed)
         self.discount = self.recipe.discount_in(1)  # settled by each decision
-        self._assembly = assemble(model, self.recipe, keep_outcomes, observe)
+        self._assembly = assemble(model, self.recipe, keep_outcomes, observe, coarse_first)
         self.rng = np.zeros(2, np.uint64)
         arrays = Arrays(
             program=self._assembly.program,

@@ -26,7 +26,7 @@ def choose(frame, number, fresh, depth):
     if depth == 0 and frame.program.halving != 0:  # the root draws its actions from all
         legal = read_legal(frame, frame.state)
     else:
-        legal = read_allowed(frame, frame.state, stats_of(frame, number).visits)
+        legal = read_allowed(frame, frame.state, number)
     if legal <= 0:
         return -codes.NO_ACTION
     if fresh:

@@ -13,6 +13,7 @@ from simulator.toys import Throw
 import gymnasium_gsp as gsp
 from gymnasium_gsp.binding.actions import Actions
 from gymnasium_gsp.ingredients import Constant, Widening
+from gymnasium_gsp.search.ingredients.widening import spreading_stride
 
 PLANNERS = ("graft", "gs-power-uct-f", "uct", "ments", "brue", "gumbel", "puct")
 
@@ -36,7 +37,7 @@ def boxes(draw):
 def test_a_grid_that_refines_lies_in_the_space_and_begins_with_its_centre(space):
     points = every(Actions(space))
     assert all(space.contains(point) and point.dtype == space.dtype for point in points)
-    assert len({point.tobytes() for point in points}) == len(points) <= 65
+    assert len({point.tobytes() for point in points}) == len(points) <= 33
     centre = (space.low.astype(float) + space.high.astype(float)) / 2
     np.testing.assert_allclose(points[0], np.rint(centre) if space.dtype.kind in "iu" else centre, rtol=1e-6)
 
@@ -58,13 +59,13 @@ def test_a_grid_of_so_many_points_holds_the_corners_of_the_space(space, size):
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 6, 17])
 def test_coarse_points_come_first_and_every_dimension_meets_its_bounds_soon(dimensions):
     points = np.array(every(Actions(spaces.Box(-1.0, 1.0, (dimensions,)))))
-    coarse = points[: min(65, 3**dimensions)]
+    coarse = points[: min(33, 3**dimensions)]
     assert set(coarse.reshape(-1).tolist()) == {-1.0, 0.0, 1.0}
-    assert len(points) == 65
+    assert len(points) == 33
     for axis in range(dimensions):
         assert set(points[:12, axis]) >= {-1.0, 1.0}
     if dimensions == 1:
-        np.testing.assert_allclose(np.sort(points[:, 0]), np.linspace(-1.0, 1.0, 65))
+        np.testing.assert_allclose(np.sort(points[:, 0]), np.linspace(-1.0, 1.0, 33))
         np.testing.assert_allclose(np.sort(points[:5, 0]), np.linspace(-1.0, 1.0, 5))
 
 
@@ -180,15 +181,15 @@ def test_a_node_tries_as_many_actions_as_its_visits_allow(name):
     for budget in (1, 10, 100, 400):
         result = decisions(name, budget)[0][1]
         tried, visits = np.flatnonzero(result.visit_counts), int(result.visit_counts.sum())
-        allowed = min(65, math.ceil(3.0 * visits**0.5))
+        allowed = min(33, math.ceil(3.0 * visits**0.33))
         assert tried.max() < allowed
         if name not in ("ments", "brue", "puct"):  # which need not try every action
             assert len(tried) >= min(visits, allowed - 1)
 
 
-@pytest.mark.parametrize("name", ["graft", "gs-power-uct-f", "uct"])
+@pytest.mark.parametrize("name", ["graft", "gs-power-uct-f"])
 def test_more_budget_throws_nearer(name):
-    """The best of 3 coarse points is 0.3 away from the first target, the best of 65 within 1/64."""
+    """The best of 3 coarse points is 0.3 away from the first target, the best of 33 within 1/32."""
     for budget, nearest in ((3, 0.31), (600, 0.07)):
         action, result = (
             decisions(name, budget, evaluation=Constant())[0] if name != "graft" else decisions(name, budget)[0]
@@ -210,10 +211,10 @@ def test_a_number_of_points_is_a_plain_grid():
 def test_the_choice_is_described_and_can_be_replayed():
     env = Throw()
     agent = gsp.make_agent(env, budget=40, seed=0)
-    assert agent.describe()["actions"] == "65 points of Box(-1.0, 1.0, (1,), float32), coarse ones first"
-    assert agent.describe()["recipe"]["widening"] == str(Widening())
+    assert agent.describe()["actions"] == "33 points of Box(-1.0, 1.0, (1,), float32), coarse ones first"
+    assert agent.describe()["recipe"]["widening"] == str(Widening(3.0, 0.33))
     default = decisions("graft")
-    same = decisions("graft", widening=Widening())
+    same = decisions("graft", widening=Widening(3.0, 0.33))
     other = decisions("graft", widening=Widening(2.0, 0.1))
     assert [result.visit_counts.tolist() for _, result in default] == [
         result.visit_counts.tolist() for _, result in same
@@ -221,10 +222,34 @@ def test_the_choice_is_described_and_can_be_replayed():
     assert np.count_nonzero(other[0][1].visit_counts) <= 4
 
 
-def test_discrete_actions_widen_where_it_is_asked_for():
-    env = gym.make("Taxi-v4")
-    agent = gsp.make_agent(env, "uct", budget=9, seed=0, widening=Widening(1.0, 0.5))
-    assert np.count_nonzero(agent.plan(*env.reset(seed=0)).visit_counts) <= 3
+@pytest.mark.parametrize("name", ["graft", "uct", "gs-power-uct-f"])
+def test_discrete_actions_widen_where_it_is_asked_for(name):
+    env = gym.make("GSP/SysAdminRing-v0", machines=20)
+    agent = gsp.make_agent(env, name, budget=36, seed=0, widening=Widening(1.0, 0.5), retention="decision")
+    result = agent.plan(*env.reset(seed=0))
+    tried = np.flatnonzero(result.visit_counts)
+    assert 4 <= len(tried) <= math.ceil(result.visit_counts.sum() ** 0.5)
+    assert np.ptp(tried) >= 10  # spread over the numbers, not the first ones
+
+
+def test_every_action_has_its_turn_in_the_order_of_a_node():
+    for actions in range(1, 200):
+        stride = spreading_stride(actions)
+        assert len({(7 + step * stride) % actions for step in range(actions)}) == actions
+
+
+def test_more_actions_than_simulations_are_said_once(recwarn):
+    env = gym.make("GSP/SysAdminRing-v0", machines=20)
+    warned = []
+    for options in ({}, {"widening": Widening()}, {"budget": 64}):
+        recwarn.clear()
+        agent = gsp.make_agent(env, "uct", **{"budget": 8, "seed": 0, **options})
+        agent.act(*env.reset(seed=0))
+        warned.append([str(each.message) for each in recwarn])
+    assert len(warned[0]) == 1
+    assert "GSP/SysAdminRing-v0 has 21 actions, and a decision fewer simulations" in warned[0][0]
+    assert "widening=Widening()" in warned[0][0]
+    assert warned[1:] == [[], []]
 
 
 @pytest.mark.parametrize("kind", ["sync", "async"])
