@@ -79,6 +79,17 @@ def test_presets_and_settings_reach_the_recipe():
     assert "UCB1(c=0.25, scale='raw')" in found["recipe"]
 
 
+def test_points_of_continuous_actions():
+    """One decision and one command each; the recipe shows that points which are given are no grid that refines."""
+    quick = ("--algorithm", "uct", "--budget", "4", "--episodes", "1", "--set", "horizon=FixedHorizon(2)")
+    quick += ("--set", "evaluation=Constant()")
+    assert "widening=Widening(factor=3.0, exponent=0.33)" in result("run", "Pendulum-v1", *quick)["recipe"]
+    assert "widening=None" in result("run", "Pendulum-v1", *quick, "--actions", "3")["recipe"]
+    refused = gsp("run", "Pendulum-v1", *quick, "--actions", "3,3")
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert "has 2 numbers of points" in refused.stderr
+
+
 def test_arguments_of_the_environment():
     found = result(*SMALL, "--env-set", 'desc=["SFF", "FFG"]', "--env-set", "slip=0")
     assert found["mean_return"] == 1.0
