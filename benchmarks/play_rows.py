@@ -8,11 +8,11 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.wrappers import MaxAndSkipObservation, RepeatAction
+from gymnasium.wrappers import MaxAndSkipObservation
 
 import gymnasium_gsp as gsp
 from gymnasium_gsp.binding.connection import connect
-from gymnasium_gsp.search.ingredients.evaluation import Constant
+from gymnasium_gsp.search.ingredients.evaluation import Constant, Rollout
 from gymnasium_gsp.search.ingredients.horizon import FixedHorizon
 
 Policy = Callable[[Any, np.random.Generator], Any]
@@ -92,12 +92,12 @@ def pendulum_cell(env: Any, observation: Any) -> tuple[int, int]:
 
 def held_pendulum() -> Any:
     """Return a Pendulum in which each action is held for four steps."""
-    return RepeatAction(gym.make("Pendulum-v1"), 4)
+    return gym.wrappers.RepeatAction(gym.make("Pendulum-v1"), 4)
 
 
 def held_car() -> Any:
     """Return a MountainCarContinuous in which each action is held for four steps."""
-    return RepeatAction(gym.make("MountainCarContinuous-v0"), 4)
+    return gym.wrappers.RepeatAction(gym.make("MountainCarContinuous-v0"), 4)
 
 
 def _third_party(package: str, env_id: str) -> gym.Env[Any, Any]:
@@ -181,6 +181,17 @@ ROWS = [
         algorithm="graft",
         options={"state_key": car_cell, "simulator": held_car, "horizon": FixedHorizon(50)},
         why=_HELD,
+    ),
+    Row(
+        "balance",
+        "InvertedPendulum-v5",
+        lambda: gym.make("InvertedPendulum-v5"),
+        5,
+        _steps(3000),
+        900.0,
+        algorithm="uct-max",
+        options={"horizon": FixedHorizon(20), "evaluation": Rollout(steps=20)},
+        why="random actions let the pole fall within some steps, so longer playouts say no more",
     ),
     Row(
         "lander",
