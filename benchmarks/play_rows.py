@@ -1,6 +1,7 @@
 """The rows of docs/play.md: third-party environments, their goals, and the options that they need."""
 
 import importlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,7 @@ from gymnasium.wrappers import MaxAndSkipObservation
 
 import gymnasium_gsp as gsp
 from gymnasium_gsp.binding.connection import connect
-from gymnasium_gsp.search.ingredients.evaluation import Constant
+from gymnasium_gsp.search.ingredients.evaluation import Constant, Rollout
 from gymnasium_gsp.search.ingredients.horizon import FixedHorizon
 
 Policy = Callable[[Any, np.random.Generator], Any]
@@ -83,6 +84,22 @@ def acrobot_cell(env: Any, observation: Any) -> tuple[int, ...]:
     return tuple(round(float(number) * scale) for number, scale in zip(env.state, (3.0, 3.0, 1.5, 1.0), strict=True))
 
 
+def pendulum_cell(env: Any, observation: Any) -> tuple[int, int]:
+    """Round Pendulum's angle, wrapped around, to 1/5 radian and its velocity to 1/2."""
+    angle = math.atan2(math.sin(env.state[0]), math.cos(env.state[0]))
+    return round(5.0 * angle), round(2.0 * float(env.state[1]))
+
+
+def held_pendulum() -> Any:
+    """Return a Pendulum in which each action is held for four steps."""
+    return gym.wrappers.RepeatAction(gym.make("Pendulum-v1"), 4)
+
+
+def held_car() -> Any:
+    """Return a MountainCarContinuous in which each action is held for four steps."""
+    return gym.wrappers.RepeatAction(gym.make("MountainCarContinuous-v0"), 4)
+
+
 def _third_party(package: str, env_id: str) -> gym.Env[Any, Any]:
     gym.register_envs(importlib.import_module(package))
     return gym.make(env_id)
@@ -101,6 +118,10 @@ def _steps(number: int) -> gsp.Budget:
 
 
 _CELLS = "continuous states never meet again, and random playouts never reach the goal; in cells, the graph explores"
+_HELD = (
+    "in cells states meet again; each action is held for four steps of the simulator, so the search looks four times "
+    "as far ahead, and the environment is planned in anew at every step"
+)
 _RANDOM: dict[str, Any] = {"rival": "random", "make_rival": random_policy, "sigmas": 4.9}
 
 ROWS = [
@@ -138,6 +159,39 @@ ROWS = [
         -140.0,
         options={"state_key": car_cell},
         why=_CELLS,
+    ),
+    Row(
+        "pendulum",
+        "Pendulum-v1",
+        lambda: gym.make("Pendulum-v1"),
+        20,
+        _steps(1000),
+        -250.0,
+        algorithm="graft",
+        options={"state_key": pendulum_cell, "simulator": held_pendulum, "horizon": FixedHorizon(25)},
+        why=_HELD,
+    ),
+    Row(
+        "continuouscar",
+        "MountainCarContinuous-v0",
+        lambda: gym.make("MountainCarContinuous-v0"),
+        20,
+        _steps(1000),
+        90.0,
+        algorithm="graft",
+        options={"state_key": car_cell, "simulator": held_car, "horizon": FixedHorizon(50)},
+        why=_HELD,
+    ),
+    Row(
+        "balance",
+        "InvertedPendulum-v5",
+        lambda: gym.make("InvertedPendulum-v5"),
+        5,
+        _steps(3000),
+        900.0,
+        algorithm="uct-max",
+        options={"horizon": FixedHorizon(20), "evaluation": Rollout(steps=20)},
+        why="random actions let the pole fall within some steps, so longer playouts say no more",
     ),
     Row(
         "lander",

@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,18 +17,24 @@ from gymnasium_gsp.agents.functions import ObservedValue, ObservedWeights, check
 from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
 from gymnasium_gsp.agents.seeding import agent_stream, fresh_seed, simulator_seed
 from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM, ingredients_of, make_recipe
+from gymnasium_gsp.binding.actions import ActionGrid
 from gymnasium_gsp.binding.binding import Root
 from gymnasium_gsp.binding.connection import connect
 from gymnasium_gsp.binding.simulated import ActionMask, SimulatedBinding, StateKey
 from gymnasium_gsp.errors import PlanningError, RecipeError, check_count
 from gymnasium_gsp.inspector.graph import SearchGraph, read_graph
+from gymnasium_gsp.models.legal import legal_actions
 from gymnasium_gsp.models.model import Model, RewardBounds
 from gymnasium_gsp.search.budget import Budget, Progress, as_budget
 from gymnasium_gsp.search.ingredients.ingredient import Ingredient
+from gymnasium_gsp.search.ingredients.widening import Widening
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.result import SearchResult
 from gymnasium_gsp.search.search import Search
 from gymnasium_gsp.search.store import MEMORY, SMALLEST_MEMORY
+
+POINTS_WIDENING = Widening(exponent=0.33)
+"""How fast a state tries more points of a continuous action space."""
 
 OnProgress = Callable[[Progress], Any]
 """Called between chunks of a search; a true answer stops it."""
@@ -73,7 +80,9 @@ class Agent:
         self._result: SearchResult | None = None
         check_spaces(recipe, env)
         self._binding = connect(env, observing=bool(recipe.functions), **binding)
-        self._action_names = action_names(env)
+        self._action_names = action_names(env) or self._binding.actions.names()
+        if self._binding.actions.refine and recipe.widening is None:
+            recipe = recipe.changed(widening=POINTS_WIDENING)
         if isinstance(self._binding, SimulatedBinding):
             self._binding.warn_of_failed_claims()
         self.chosen: dict[str, str] = {}
@@ -163,6 +172,7 @@ class Agent:
             self._last_root, self._acted = before
             raise
         self._result = replace(result, action_names=self._action_names) if self._action_names else result
+        self._warn_of_untried_actions(root, result)
         return self._result
 
     def predict(
@@ -196,6 +206,19 @@ class Agent:
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the graph: an unpickled agent begins its episode anew."""
         return {**self.__dict__, "_search": None, "_last_root": None, "_acted": False, "on_progress": None}
+
+    def _warn_of_untried_actions(self, root: Root, result: SearchResult) -> None:
+        """Say that there are more actions than simulations, where nothing chooses among them."""
+        chosen = self.recipe.widening is not None or self.recipe.keeps_prior or result.stopped_by == "terminal"
+        if chosen or result.simulations >= (actions := root.model.actions):
+            return
+        if (legal_actions(root.model, root.cells.tolist()) & (result.visit_counts == 0)).any():
+            warnings.warn(
+                f"{self._binding.view.name} has {actions} actions, and a decision fewer simulations, so some are never "
+                "tried: give a larger budget, or widening=Widening(), which tries some of them more often",
+                RuntimeWarning,
+                stacklevel=3,
+            )
 
     def _is_last_root(self, root: Root) -> bool:
         """Return whether nothing has happened since the last decision."""
@@ -231,6 +254,7 @@ class Agent:
                 self._memory,
                 keep_outcomes=self._keep_outcomes,
                 observe=self._binding.observation,
+                coarse_first=self._binding.actions.refine,
             )
         return self._search
 
@@ -249,6 +273,7 @@ def make_agent(
     state_key: StateKey | None = None,
     action_mask: ActionMask | None = None,
     reward_bounds: RewardBounds | None = None,
+    actions: ActionGrid | None = None,
     value_function: ObservedValue | None = None,
     policy: ObservedWeights | None = None,
     prior: ObservedWeights | Ingredient | None = None,
@@ -259,7 +284,7 @@ def make_agent(
     """Make an agent that plans in `env`.
 
     Args:
-        env: a Gymnasium environment with discrete actions, wrapped or not.
+        env: a Gymnasium environment, wrapped or not, whose actions are discrete or a Box with bounds.
         algorithm: a registered algorithm's name, or a recipe.
         budget: what each decision may spend: a number of simulations, or a `Budget`.  If it is not given, it is chosen
             by what a step costs: simulations of a compiled model, or model steps of a Python simulator and a depth
@@ -276,6 +301,9 @@ def make_agent(
             `info["action_mask"]` where there is one.
         reward_bounds: in a simulator, smallest and largest reward of one step, if known; a finite p > 1 needs them
             where rewards may be negative.
+        actions: how many points of a continuous action space are tried in each dimension, both bounds included, or a
+            sequence with a number for each; None for a grid that refines, of which a state that is visited more often
+            gets more, see `Widening`.
         value_function: a function of an observation that returns what a leaf is worth, the discounted return to expect
             from there; it takes the place of playouts.
         policy: a function of an observation that returns each action's probability, which playouts follow.
@@ -293,6 +321,8 @@ def make_agent(
     env_id = getattr(getattr(env, "spec", None), "id", None)
     if preset is not None and isinstance(algorithm, str) and is_preset_file(preset):
         overrides = {**read_preset(preset, algorithm, env_id), **overrides}
+        saved = overrides.pop("actions", None)
+        actions = saved if actions is None else actions
         preset = None
     named = None if preset is None else str(preset)
     recipe = make_recipe(algorithm, preset=named, env_id=env_id, others=OWN_OPTIONS, **overrides)
@@ -310,6 +340,7 @@ def make_agent(
         state_key=state_key,
         action_mask=action_mask,
         reward_bounds=reward_bounds,
+        actions=actions,
         keep_outcomes=keep_outcomes,
     )
 

@@ -60,7 +60,7 @@ def read_preset(path: str | os.PathLike[str], algorithm: str | None = None, env:
                 f"preset file {path} is for the {kind} {given}, not for {wanted}; tune for this one, or give its "
                 "options yourself"
             )
-    allowed = find_algorithm(theirs).options()
+    allowed = [*find_algorithm(theirs).options(), "actions"]
     for name, value in options.items():
         if name not in allowed:
             raise RecipeError(f"preset file {path}: {unknown_name(f'option of {theirs}', name, allowed)}")

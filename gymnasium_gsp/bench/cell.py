@@ -25,6 +25,7 @@ from gymnasium_gsp.envs import ENVIRONMENTS
 from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.search.budget import Budget, as_budget
 
+_BINDING_OPTIONS = ("actions",)  # how the environment is read; they stand among the options of the algorithm
 _NOT_OPTIONS = ("algorithm", "preset", "env_id")  # fields of a cell that `make_recipe` takes beside the options
 
 _FAMILIES = {  # by the first letters of their ids: the extra, and the module that registers them where none does so
@@ -151,7 +152,8 @@ class Cell(Checked):
         preset: name of a set of its options, "" for none; a preset file's options are moved to `options`.
         budget: simulations per decision, or another `Budget` as the call that makes it.
         seed: decides the seeds of environment and agent in each episode.
-        options: further options of the algorithm as text, see `options_text`; given in any form of `options_of`.
+        options: further options of the algorithm as text, see `options_text`, and `actions` of `make_agent`; given in
+            any form of `options_of`.
         env_options: arguments of the environment as text, see `arguments_text`; given in any form of `arguments_of`.
         wrap: module:function, which takes the environment and returns it wrapped; "" for none.
         simulator: module:function, which returns a private environment to simulate in; "" to make one where needed.
@@ -248,7 +250,7 @@ class Cell(Checked):
         Raises:
             RecipeError: for an unknown algorithm, preset or option, or values that make no sense.
         """
-        options = options_of(self.options)
+        options = {name: value for name, value in options_of(self.options).items() if name not in _BINDING_OPTIONS}
         for name in _NOT_OPTIONS:
             if name in options:
                 raise RecipeError(f"{name!r} is no option of an algorithm; it has a place of its own")
@@ -256,8 +258,12 @@ class Cell(Checked):
         algorithm = parse_value(self.algorithm) if is_recipe else self.algorithm
         recipe = make_recipe(algorithm, preset=self.preset or None, env_id=env_id(env), **options)
         name, limits = "recipe" if is_recipe else self.algorithm, None if fitting else self.limits()
-        simulator = find_function(self.simulator) if self.simulator else None
-        return Agent(env, recipe, limits, name=name, keep_outcomes=keep_outcomes, simulator=simulator)
+        return Agent(env, recipe, limits, name=name, keep_outcomes=keep_outcomes, **self.binding_options())
+
+    def binding_options(self) -> dict[str, Any]:
+        """How the environment is read and simulated, as `binding.connection.connect` takes it."""
+        options = {name: value for name, value in options_of(self.options).items() if name in _BINDING_OPTIONS}
+        return {**options, "simulator": find_function(self.simulator) if self.simulator else None}
 
     def limits(self) -> Budget:
         """The budget of each decision."""

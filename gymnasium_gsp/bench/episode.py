@@ -1,5 +1,6 @@
 """Playing the episodes of a cell: each by itself, with seeds that do not depend on who plays it."""
 
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
@@ -69,7 +70,9 @@ def warm_up(cell: Cell) -> None:
     with closing(cell.make_env()) as env:
         agent = cell.make_agent(env)
         agent.budget = replace(cell.limits(), model_steps=1)
-        agent.act(*env.reset(seed=0))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a budget that is too small for its actions
+            agent.act(*env.reset(seed=0))
 
 
 OnDecision = Callable[[SearchResult], object]

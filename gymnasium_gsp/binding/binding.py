@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gymnasium_gsp.binding.actions import Actions
+from gymnasium_gsp.binding.actions import ActionGrid, Actions
 from gymnasium_gsp.binding.environment import EnvironmentView
 from gymnasium_gsp.binding.keys import cast_observation
 from gymnasium_gsp.errors import PlanningError
@@ -48,15 +48,18 @@ class Binding(ABC):
 
     Args:
         view: the environment.
-        actions: every action, where the action space cannot be enumerated.
+        listed: every action, where the action space cannot be enumerated.
+        points: of a continuous action space in each dimension; None for a grid that refines.
 
     Raises:
-        RecipeError: if the actions are not discrete.
+        RecipeError: if the actions cannot be numbered.
     """
 
-    def __init__(self, view: EnvironmentView, actions: list[Any] | None = None) -> None:
+    def __init__(
+        self, view: EnvironmentView, listed: list[Any] | None = None, points: ActionGrid | None = None
+    ) -> None:
         self.view = view
-        self.actions = Actions(view.env.action_space, actions)
+        self.actions = Actions(view.env.action_space, listed, points)
 
     @property
     def time_limit(self) -> int | None:
@@ -117,7 +120,8 @@ class Binding(ABC):
 
     def _describe(self, model: str) -> dict[str, Any]:
         limit = "none" if self.time_limit is None else f"{self.time_limit} steps"
-        return {"environment": self.view.name, "model": model, "time limit": limit}
+        words = {"environment": self.view.name, "model": model, "time limit": limit}
+        return {**words, "actions": self.actions.described} if self.actions.described else words
 
     def _steps_left(self, elapsed: int | None) -> int | None:
         if elapsed is None or self.time_limit is None:

@@ -63,7 +63,7 @@ def check_snapshot(env: Env | str, simulator: Callable[[], Env] | None = None, s
         env: the environment, wrapped or not; or its id, also as `module:Id`.
         simulator: as for `make_agent`.
         seed: seed of the resets and actions.
-        **options: as for `make_agent`: state_key, action_mask, reward_bounds.
+        **options: as for `make_agent`: state_key, action_mask, reward_bounds, actions.
     """
     if isinstance(env, str):
         env = gym.make(env)

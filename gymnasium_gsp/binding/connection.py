@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium import spaces
 
-from gymnasium_gsp.binding.actions import Actions
+from gymnasium_gsp.binding.actions import ActionGrid, Actions
 from gymnasium_gsp.binding.binding import Binding
 from gymnasium_gsp.binding.compiled import CompiledBinding, TableBinding
 from gymnasium_gsp.binding.environment import Env, EnvironmentView
@@ -18,22 +18,29 @@ from gymnasium_gsp.binding.wrappers import sort_wrappers
 from gymnasium_gsp.errors import RecipeError
 
 
-def connect(env: Any, simulator: Callable[[], Env] | None = None, observing: bool = False, **options: Any) -> Binding:
+def connect(
+    env: Any,
+    simulator: Callable[[], Env] | None = None,
+    observing: bool = False,
+    actions: ActionGrid | None = None,
+    **options: Any,
+) -> Binding:
     """Bind to an environment by the fastest way that it allows.
 
     Args:
         env: the environment, wrapped or not.
         simulator: a function that returns a private environment to simulate in; it rules out the compiled ways.
         observing: whether functions of observations are asked during the search.
+        actions: of a continuous action space, points in each dimension; None for a grid that refines.
         **options: of `SimulatedBinding`; any of them rules out the compiled ways.
 
     Raises:
         RecipeError: if there is no way, with what to do.
     """
-    view = read_environment(env)
+    view = read_environment(env, actions)
     given = {name: value for name, value in options.items() if value is not None}
     if simulator is not None or given:
-        return _observed(simulate(view, simulator, observing=observing, **given), observing)
+        return _observed(simulate(view, simulator, observing=observing, actions=actions, **given), observing)
     wrappers = sort_wrappers(view)
     if not wrappers.builders and not wrappers.unseen:
         for kind in (CompiledBinding, TableBinding):
@@ -41,7 +48,7 @@ def connect(env: Any, simulator: Callable[[], Env] | None = None, observing: boo
                 return kind(view)
         if RDDLBinding.fits(view.raw):
             return bind_rddl(view, wrappers, observing)
-    binding = _observed(SimulatedBinding(view, wrappers, observing=observing), observing)
+    binding = _observed(SimulatedBinding(view, wrappers, observing=observing, actions=actions), observing)
     if not binding.masked:
         _hint_at_observed_mask(view.env)
     return binding
@@ -61,8 +68,8 @@ def _observed(binding: SimulatedBinding, observing: bool) -> SimulatedBinding:
     return binding
 
 
-def read_environment(env: Any) -> EnvironmentView:
-    """Read an environment.
+def read_environment(env: Any, actions: ActionGrid | None = None) -> EnvironmentView:
+    """Read an environment, whose actions are numbered; arguments as for `connect`.
 
     Raises:
         RecipeError: if it is none, or its actions cannot be numbered.
@@ -76,8 +83,8 @@ def read_environment(env: Any) -> EnvironmentView:
         raise RecipeError(
             f"an agent is bound to a Gymnasium environment, not to {env!r}; make one with gymnasium.make(...)"
         )
-    if not isinstance(env.action_space, spaces.Dict):  # an adapter may be able to list those
-        Actions(env.action_space)
+    if actions is not None or not isinstance(env.action_space, spaces.Dict):  # an adapter may be able to list those
+        Actions(env.action_space, points=actions)
     return EnvironmentView(env)
 
 

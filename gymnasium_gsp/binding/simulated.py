@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gymnasium_gsp.binding.actions import ActionGrid
 from gymnasium_gsp.binding.adapters import choose
 from gymnasium_gsp.binding.adapters.adapter import FAMILY
 from gymnasium_gsp.binding.binding import Binding, Root
@@ -52,6 +53,7 @@ class SimulatedBinding(Binding):
             `info["action_mask"]` where there is one.
         reward_bounds: smallest and largest reward of one step, if known.
         observing: whether the simulator must observe even where no key needs it.
+        actions: of a continuous action space, points in each dimension; None for a grid that refines.
 
     Raises:
         RecipeError: if no simulator can be made, or an option makes no sense.
@@ -66,13 +68,14 @@ class SimulatedBinding(Binding):
         action_mask: ActionMask | None = None,
         reward_bounds: RewardBounds | None = None,
         observing: bool = False,
+        actions: ActionGrid | None = None,
     ) -> None:
         for option, function in (("state_key", state_key), ("action_mask", action_mask)):
             if function is not None and not callable(function):
                 raise RecipeError(f"{option} must be a function, not {function!r}")
         bounds = view.reward_bounds if reward_bounds is None else _check_bounds(reward_bounds)
         self.adapter = choose(view.raw)
-        super().__init__(view, self.adapter.actions(view.raw))
+        super().__init__(view, self.adapter.actions(view.raw), actions)
         self.simulator = PrivateSimulator(view, wrappers, self.adapter, given)
         self.action_mask = action_mask
         by_state = state_key is None and self.adapter.complete

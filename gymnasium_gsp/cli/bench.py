@@ -30,6 +30,7 @@ def bench(
     seed: Annotated[int | None, typer.Option(metavar="S", help="The same seed gives the same numbers.")] = None,
     preset: front.Preset = None,
     options: front.AlgorithmSettings = None,
+    actions: front.Actions = None,
     env_options: front.EnvironmentSettings = None,
     wrap: front.Wrap = None,
     simulator: front.Simulator = None,
@@ -58,7 +59,8 @@ def bench(
         raise RecipeError("a cluster plays with all the processes it has: give --jobs or --dask, not both")
     import_modules(modules or ())
     flags = {"envs": envs, "algorithms": algorithms, "budgets": budgets, "episodes": episodes, "preset": preset}
-    flags |= {"seed": seed, "options": options, "env_options": env_options, "wrap": wrap, "simulator": simulator}
+    flags |= {"options": front.with_actions(options, actions), "env_options": env_options}
+    flags |= {"seed": seed, "wrap": wrap, "simulator": simulator}
     file = grids_of(what, flags, quick)
     runs = runs_of(file.grid)
     with Store(store) as results:

@@ -24,6 +24,7 @@ def evaluate(
     seed: Annotated[int, typer.Option(metavar="S", help="The same seed gives the same resets.")] = 0,
     jobs: Annotated[int, typer.Option(metavar="J", min=1, help="Processes; they change no return.")] = 1,
     options: front.AlgorithmSettings = None,
+    actions: front.Actions = None,
     env_options: front.EnvironmentSettings = None,
     wrap: front.Wrap = None,
     simulator: front.Simulator = None,
@@ -47,8 +48,8 @@ def evaluate(
         check_new(path, force)
     modules = import_needed(env, modules)
     cell = Cell.asked(
-        budget, env=env, algorithm=algorithm, preset=preset, seed=seed, options=options, env_options=env_options,
-        wrap=wrap, simulator=simulator,
+        budget, env=env, algorithm=algorithm, preset=preset, seed=seed, options=front.with_actions(options, actions),
+        env_options=env_options, wrap=wrap, simulator=simulator,
     )  # fmt: skip
     card = make_card(cell, play_shown(cell, episodes, jobs, modules, Start(cell, episodes, modules)), modules)
     if output is not None:

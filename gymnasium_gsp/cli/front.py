@@ -37,6 +37,13 @@ AlgorithmSettings = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="An option of the algorithm: --set 'horizon=FixedHorizon(10)'."),
 ]
 
+Actions = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N,...",
+        help="Points of a continuous action space, in every dimension or in each; by default a grid that refines.",
+    ),
+]
 Wrap = Annotated[
     str | None, typer.Option(metavar="MODULE:FUNCTION", help="Takes the environment and returns it wrapped.")
 ]
@@ -50,6 +57,13 @@ FittingBudget = Annotated[
         help="Simulations per decision, or limits: 'Budget(seconds=0.1)'; by default what fits the cost of a step.",
     ),
 ]
+
+
+def with_actions(options: list[str] | None, actions: str | None) -> list[str] | None:
+    """The settings of the algorithm with the points of a continuous action space among them."""
+    if actions is None:
+        return options
+    return [*(options or ()), f"actions=[{actions}]" if "," in actions else f"actions={actions}"]
 
 
 def leave(message: object, code: int) -> NoReturn:

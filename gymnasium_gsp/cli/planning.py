@@ -49,6 +49,7 @@ def run(
     seed: Annotated[int, typer.Option(metavar="S", help="The same seed gives the same numbers.")] = 0,
     jobs: Annotated[int, typer.Option(metavar="J", min=1, help="Processes; they change no number.")] = 1,
     options: front.AlgorithmSettings = None,
+    actions: front.Actions = None,
     env_options: front.EnvironmentSettings = None,
     wrap: front.Wrap = None,
     simulator: front.Simulator = None,
@@ -63,8 +64,8 @@ def run(
 
     modules = import_needed(env, modules)
     cell = Cell.asked(
-        budget, env=env, algorithm=algorithm, preset=preset, seed=seed, options=options, env_options=env_options,
-        wrap=wrap, simulator=simulator,
+        budget, env=env, algorithm=algorithm, preset=preset, seed=seed, options=front.with_actions(options, actions),
+        env_options=env_options, wrap=wrap, simulator=simulator,
     )  # fmt: skip
     live = cell.make_env()
     planner = cell.make_agent(live)
@@ -86,6 +87,7 @@ def check(
     algorithm: front.AlgorithmName = "graft",
     budget: Annotated[str | None, typer.Option(metavar="N", help="Also time a decision with this budget.")] = None,
     options: front.AlgorithmSettings = None,
+    actions: front.Actions = None,
     env_options: front.EnvironmentSettings = None,
     wrap: front.Wrap = None,
     simulator: front.Simulator = None,
@@ -93,14 +95,14 @@ def check(
 ) -> None:
     """Check whether an environment can be planned in, and say how, at what cost, and what to do where not."""
     from gymnasium_gsp.bench.advice import recommended_command, time_decision
-    from gymnasium_gsp.bench.cell import Cell, find_function, import_needed
+    from gymnasium_gsp.bench.cell import Cell, import_needed
     from gymnasium_gsp.binding.check import check_snapshot
 
     modules = import_needed(env, modules)
-    fields = {"env": env, "algorithm": algorithm, "options": options, "env_options": env_options}
-    cell = Cell(**fields, wrap=wrap, simulator=simulator)
+    fields = {"env": env, "algorithm": algorithm, "env_options": env_options}
+    cell = Cell(**fields, options=front.with_actions(options, actions), wrap=wrap, simulator=simulator)
     with closing(cell.make_env()) as live:
-        result = check_snapshot(live, find_function(cell.simulator) if cell.simulator else None)
+        result = check_snapshot(live, **cell.binding_options())
     print(result)
     if not result.passed:
         raise typer.Exit(front.FAILED)

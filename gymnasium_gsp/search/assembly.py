@@ -22,6 +22,7 @@ from gymnasium_gsp.search.ingredients.horizon import DEFAULT_HORIZON
 from gymnasium_gsp.search.ingredients.ingredient import Ingredient
 from gymnasium_gsp.search.ingredients.optimism import Optimism, Propagation
 from gymnasium_gsp.search.ingredients.prior import GumbelHalving
+from gymnasium_gsp.search.ingredients.widening import spreading_stride
 from gymnasium_gsp.search.prior import PRIOR_CELLS
 from gymnasium_gsp.search.recipe import PairedScenarios, Recipe, Sweep
 
@@ -205,7 +206,13 @@ class _Assembler:
         program["lower_bounds"] = len(self.params)
 
 
-def assemble(model: Model, recipe: Recipe, keep_outcomes: bool = False, observe: Observe | None = None) -> Assembly:
+def assemble(
+    model: Model,
+    recipe: Recipe,
+    keep_outcomes: bool = False,
+    observe: Observe | None = None,
+    coarse_first: bool = False,
+) -> Assembly:
     """Bind a recipe, whose key is settled, to a model: compile or load what it calls, and lay out the rows.
 
     Args:
@@ -213,6 +220,7 @@ def assemble(model: Model, recipe: Recipe, keep_outcomes: bool = False, observe:
         recipe: how.
         keep_outcomes: whether outcomes are stored even if the recipe does not need them.
         observe: the observation of a state; None where there is none.
+        coarse_first: whether the order of the actions says which are to be tried first.
 
     Raises:
         RecipeError: if recipe and model do not fit.
@@ -240,6 +248,9 @@ def assemble(model: Model, recipe: Recipe, keep_outcomes: bool = False, observe:
     program["prior_kept"] = recipe.keeps_prior
     if recipe.prior is not None:
         parts.install("prior", recipe.prior.of_batches() if program["prior_answered"][0] else recipe.prior)
+    if recipe.widening is not None:
+        program["widening_factor"], program["widening_exponent"] = recipe.widening.factor, recipe.widening.exponent
+        program["widening_stride"] = 0 if coarse_first else spreading_stride(model.actions)
     if isinstance(recipe.root_allocation, GumbelHalving):
         program["halving"] = 1
         parts.install_params("halving", recipe.root_allocation.params())

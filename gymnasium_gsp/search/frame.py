@@ -55,6 +55,9 @@ PROGRAM = np.dtype(
         ("leaf_batch", np.int64),  # leaves that are valued in one call, 0 for each leaf when it is reached
         ("prior_answered", np.int64),  # 1 if that call answers their weights, too
         ("halving", np.int64),  # 1 if the root draws its actions by the prior and halves them
+        ("widening_factor", np.float64),  # actions that a node may try at its first visit; 0 for all of them
+        ("widening_exponent", np.float64),  # of its visits
+        ("widening_stride", np.int64),  # from one action to the next in a node's order; 0 for the first ones everywhere
         ("rewards_apart", np.int64),  # 1 if outcomes that differ in their reward are stored apart
         # The model's sizes and the layout of a node's row, in cells of 8 bytes.
         ("actions", np.int64),

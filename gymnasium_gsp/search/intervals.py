@@ -13,7 +13,7 @@ from gymnasium_gsp.abi.memory import offset
 from gymnasium_gsp.abi.signatures import call_bound
 from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.frame import OUTCOME_CELLS, edge_at, interval_of, node_at, stats_of
-from gymnasium_gsp.search.playout import read_legal
+from gymnasium_gsp.search.playout import read_allowed
 
 
 @njit
@@ -33,17 +33,17 @@ def stale_bit(action):
 
 
 @njit
-def open_actions(frame, node):
+def open_actions(frame, number):
     """Set up the actions of a node; returns False if it has none.  Both bounds of an illegal one are -infinity.
 
     A sequence of actions leads to states that may differ in their legal actions: with masks, none counts there before
     it was legal once, see `optimistic.optimistic_action`.
     """
-    program, context, mask = frame.program, frame.context, legal_mask(frame.context)
+    program, context, mask, node = frame.program, frame.context, legal_mask(frame.context), node_at(frame, number)
     by_actions = program.key == codes.BY_ACTIONS
-    legal = 1 if by_actions else read_legal(frame, frame.state)
+    legal = 1 if by_actions else read_allowed(frame, frame.state, number)
     for action in range(program.actions):
-        allowed = program.legal == 0 or (not by_actions and mask[action] != 0.0)
+        allowed = context.masked == 0 or (not by_actions and mask[action] != 0.0)
         node.q[action] = context.top if allowed else -math.inf
         node.variance[action] = context.bottom if allowed else -math.inf
     node.interval.opened = legal

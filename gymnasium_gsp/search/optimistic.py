@@ -11,7 +11,7 @@ from gymnasium_gsp.search.frame import edge_at, hop_at, interval_of, is_action, 
 from gymnasium_gsp.search.graph import add_if_room, append_edge, child_tag, find
 from gymnasium_gsp.search.intervals import action_bound, open_actions, set_up, stale_bit, within_bounds
 from gymnasium_gsp.search.observed_values import observe_values, renew_if_due, set_baseline
-from gymnasium_gsp.search.playout import copy_state, read_legal, take_step
+from gymnasium_gsp.search.playout import copy_state, read_allowed, take_step
 from gymnasium_gsp.search.propagate import link_predecessor, prepend_predecessor, propagate, renew_stale
 
 FADING = 0.999  # of older counts in what exploring has met lately
@@ -117,9 +117,9 @@ def simulate_optimistically(frame):
         if status != TERMINATED and tally.model_steps >= program.step_limit:
             value = node.interval.lower
             break
-        if node.interval.opened == 0 and not open_actions(frame, node):
+        if node.interval.opened == 0 and not open_actions(frame, number):
             return codes.NO_ACTION
-        if status != TERMINATED and read_legal(frame, frame.state) <= 0:
+        if status != TERMINATED and read_allowed(frame, frame.state, number) <= 0:
             return codes.NO_ACTION
         action, hop = optimistic_action(frame, node, status == TERMINATED), hop_at(frame, depth)
         ends_here = program.expansion == codes.LEAF and node.counts[action] == 0

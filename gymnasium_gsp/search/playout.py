@@ -9,7 +9,7 @@ from gymnasium_gsp.abi.memory import offset
 from gymnasium_gsp.abi.signatures import FAILED, TERMINATED, call_legal, call_policy, call_step
 from gymnasium_gsp.abi.stream import below
 from gymnasium_gsp.search import codes
-from gymnasium_gsp.search.frame import is_action, place
+from gymnasium_gsp.search.frame import is_action, place, stats_of
 
 
 @njit(forceinline=True)
@@ -23,8 +23,35 @@ def copy_state(frame, source, target):
 def read_legal(frame, state):
     """Write the legal mask of `state` into the context; returns the number of legal actions."""
     if frame.program.legal == 0:
+        if frame.context.masked != 0:
+            mask = legal_mask(frame.context)
+            for action in range(frame.program.actions):
+                mask[action] = 1.0
         return frame.program.actions
     return call_legal(frame.program.legal, frame.model_params, state, legal_mask(frame.context))
+
+
+@njit(forceinline=True)
+def read_allowed(frame, state, number):
+    """Write the mask of the legal actions that a node, by its number, may try in `state`; returns how many these are.
+
+    They are the first ones, or, where the order of the actions says nothing, others at each node.
+    """
+    program, legal = frame.program, read_legal(frame, state)
+    if program.widening_factor == 0.0:
+        return legal
+    visits = max(stats_of(frame, number).visits, 1)
+    allowed = math.ceil(program.widening_factor * visits**program.widening_exponent)
+    if allowed >= legal:
+        return legal
+    mask, left, stride = legal_mask(frame.context), allowed, max(program.widening_stride, 1)
+    action = program.widening_stride * number % program.actions
+    for _ in range(program.actions):
+        if mask[action] != 0.0:
+            mask[action] = 1.0 if left > 0 else 0.0
+            left -= 1
+        action = (action + stride) % program.actions
+    return allowed
 
 
 @njit(forceinline=True)

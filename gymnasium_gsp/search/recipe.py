@@ -25,6 +25,7 @@ from gymnasium_gsp.search.ingredients.optimism import Optimism, Propagation
 from gymnasium_gsp.search.ingredients.prior import GumbelHalving
 from gymnasium_gsp.search.ingredients.selection import PolynomialBonus, table1_row_failures
 from gymnasium_gsp.search.ingredients.switching import Switching
+from gymnasium_gsp.search.ingredients.widening import Widening
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,7 @@ _VALUES: dict[str, tuple[type, ...]] = {
     "horizon": (StepsLeft, FixedHorizon, AdaptiveHorizon),
     "propagation": (Propagation, type(None)),
     "root_allocation": (PairedScenarios, GumbelHalving, type(None)),
+    "widening": (Widening, type(None)),
     "decision": (SearchValues, Sweep),
 }
 _INGREDIENTS = {
@@ -155,6 +157,7 @@ class Recipe(KnownFields):
         root_allocation: `PairedScenarios` where the root's actions may be compared by them, only with learned values;
             `GumbelHalving` to draw the root's actions by the prior and halve them.
         prior: weights of a node's actions; None for equal ones where something reads a prior.
+        widening: how many of its actions a node may try, by its visits; None for all of them.
         retention: "decision", a fresh graph each time; "episode", the graph is kept until the episode ends.
         decision: by the search's own values, or after a sweep.
         recommendation: the action with the best value (with optimism, lower bound) or with the most visits.
@@ -177,6 +180,7 @@ class Recipe(KnownFields):
     propagation: Propagation | None = None
     root_allocation: PairedScenarios | GumbelHalving | None = None
     prior: Any = None
+    widening: Widening | None = None
     retention: Literal["decision", "episode"] = "decision"
     decision: SearchValues | Sweep = SearchValues()
     recommendation: Literal["best_value", "most_visits"] = "best_value"

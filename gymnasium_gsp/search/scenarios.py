@@ -22,7 +22,7 @@ from gymnasium_gsp.search.halving import halve, set_goal, share_spent
 from gymnasium_gsp.search.intervals import end_value, open_actions
 from gymnasium_gsp.search.observed_values import observe_playout, renew_if_due
 from gymnasium_gsp.search.optimistic import count_outcome, next_node
-from gymnasium_gsp.search.playout import copy_state, read_legal, take_step, uniform_action
+from gymnasium_gsp.search.playout import copy_state, read_allowed, read_legal, take_step, uniform_action
 from gymnasium_gsp.search.propagate import propagate
 
 # Odd constants that keep the streams of scenarios, depths and choices apart.
@@ -60,7 +60,7 @@ def next_arm(frame):
 def begin_halving(frame):
     """Enter the root's legal actions, in random order."""
     allocation, count = frame.allocation, 0
-    read_legal(frame, frame.root_state)
+    read_allowed(frame, frame.root_state, frame.tally.root)
     for action in range(frame.program.actions):
         if not is_action(frame, action):
             continue
@@ -157,7 +157,7 @@ def simulate_scenario(frame, place):
         set_streams(frame, depth)
         action = arm_at(frame, place).action if depth == 0 else uniform_action(frame, legal)
         if number >= 0 and node_at(frame, number).interval.opened == 0:
-            open_actions(frame, node_at(frame, number))
+            open_actions(frame, number)
         hop, word = hop_at(frame, length), frame.model_rng[0]
         status = take_step(frame, action, reward_of(hop))
         if status == FAILED:

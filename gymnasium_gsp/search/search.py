@@ -75,6 +75,7 @@ class Search:
         first_rows: rows to start with; changes no result.
         keep_outcomes: whether outcomes are stored even if the recipe does not need them; changes no result.
         observe: the observation of a state, for functions of observations; None where there is none.
+        coarse_first: whether the order of the actions says which are to be tried first, for `Widening`.
 
     Raises:
         RecipeError: if recipe and model do not fit, or a limit makes no sense.
@@ -90,6 +91,7 @@ class Search:
         first_rows: int = SMALLEST,
         keep_outcomes: bool = False,
         observe: Observe | None = None,
+        coarse_first: bool = False,
     ) -> None:
         if not isinstance(model, Model):
             raise RecipeError(
@@ -103,7 +105,7 @@ class Search:
         check_count("memory", memory, SMALLEST_MEMORY)
         self.model, self.recipe = model, recipe.settled(timed)
         self.discount = self.recipe.discount_in(1)  # settled by each decision
-        self._assembly = assemble(model, self.recipe, keep_outcomes, observe)
+        self._assembly = assemble(model, self.recipe, keep_outcomes, observe, coarse_first)
         self.rng = np.zeros(2, np.uint64)
         arrays = Arrays(
             program=self._assembly.program,
@@ -154,7 +156,7 @@ class Search:
         context.version = ABI_VERSION
         context.discount = self.discount
         context.actions = self.model.actions
-        context.masked = int(self.program.legal != 0)
+        context.masked = int(self.program.legal != 0 or self.program.widening_factor != 0.0)
         context.range = 1.0
         if self.program.learned:
             context.top, context.bottom = SMALLEST_VALUE, -np.inf

@@ -11,7 +11,7 @@ from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.frame import edge_at, hop_at, is_action, node_at, place, reward_of, stats_of
 from gymnasium_gsp.search.graph import add_if_room, child_tag, find
 from gymnasium_gsp.search.halving import next_drawn_action, share_spent
-from gymnasium_gsp.search.playout import copy_state, read_legal, rollout, take_step, uniform_action
+from gymnasium_gsp.search.playout import copy_state, read_allowed, read_legal, rollout, take_step, uniform_action
 from gymnasium_gsp.search.prior import show_prior
 from gymnasium_gsp.search.sampled_tree import tree_value
 from gymnasium_gsp.search.trail import finish, finish_waiting, wait
@@ -23,7 +23,10 @@ def choose(frame, number, fresh, depth):
 
     Returns minus the status if that fails.
     """
-    legal = read_legal(frame, frame.state)
+    if depth == 0 and frame.program.halving != 0:  # the root draws its actions from all
+        legal = read_legal(frame, frame.state)
+    else:
+        legal = read_allowed(frame, frame.state, number)
     if legal <= 0:
         return -codes.NO_ACTION
     if fresh:

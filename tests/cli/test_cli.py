@@ -79,6 +79,17 @@ def test_presets_and_settings_reach_the_recipe():
     assert "UCB1(c=0.25, scale='raw')" in found["recipe"]
 
 
+def test_points_of_continuous_actions():
+    """One decision and one command each; the recipe shows that points which are given are no grid that refines."""
+    quick = ("--algorithm", "uct", "--budget", "4", "--episodes", "1", "--set", "horizon=FixedHorizon(2)")
+    quick += ("--set", "evaluation=Constant()")
+    assert "widening=Widening(factor=3.0, exponent=0.33)" in result("run", "Pendulum-v1", *quick)["recipe"]
+    assert "widening=None" in result("run", "Pendulum-v1", *quick, "--actions", "3")["recipe"]
+    refused = gsp("run", "Pendulum-v1", *quick, "--actions", "3,3")
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert "has 2 numbers of points" in refused.stderr
+
+
 def test_arguments_of_the_environment():
     found = result(*SMALL, "--env-set", 'desc=["SFF", "FFG"]', "--env-set", "slip=0")
     assert found["mean_return"] == 1.0
@@ -214,14 +225,14 @@ class LyingLake(FrozenLakeEnv):
 
 
 class NoActions(gym.Env):
-    action_space = gym.spaces.Box(0, 1)
+    action_space = gym.spaces.Text(3)
     observation_space = gym.spaces.Discrete(1)
 
 
 @pytest.mark.parametrize(
     ("entry_point", "code", "message"),
     [
-        (NoActions, 2, "planning needs discrete actions"),
+        (NoActions, 2, "planning needs actions that can be numbered"),
         (FailingLake, 2, "the lake is closed"),
         (LyingLake, 1, "is not that of the environment this agent is bound to"),
     ],

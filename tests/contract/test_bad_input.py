@@ -43,9 +43,22 @@ def cannot_be_compiled(params, state, action, rng, reward):
     return "no such type" + state
 
 
-class Continuous(gym.Env):
-    action_space = spaces.Box(-1.0, 1.0, (2,))
+class Acting(gym.Env):
     observation_space = spaces.Discrete(2)
+
+    def __init__(self, space):
+        self.action_space = space
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return 0, {}
+
+    def step(self, action):
+        return 0, 0.0, True, False, {}
+
+
+def acting(low, high, **options):
+    return gsp.make_agent(Acting(spaces.Box(low, high, (2,))), "uct", **options)
 
 
 # What is done, and what the message says: the thing given, and what is allowed or nearest.
@@ -132,7 +145,17 @@ REFUSED = {
     "rollout text": (lambda: PART.Rollout(steps="two"), ["'two'", "whole number"]),
     "rollout without end": (lambda: PART.Rollout(steps=math.inf), ["inf", "whole number"]),
     "leaf value": (lambda: PART.PythonValue(3), ["3", "function"]),
-    "no discrete actions": (lambda: gsp.make_agent(Continuous(), "uct"), ["Box", "[Dd]iscrete"]),
+    "actions of no kind": (lambda: gsp.make_agent(Acting(spaces.Text(3)), "uct"), ["Text", "Box", "[Dd]iscrete"]),
+    "unbounded actions": (lambda: acting(-1.0, math.inf), ["Box", "no bounds", "TransformAction", "ClipAction"]),
+    "unbounded grid": (lambda: acting(-math.inf, math.inf, actions=3), ["Box", "no bounds", "TransformAction"]),
+    "one point": (lambda: acting(-1.0, 1.0, actions=1), ["actions", "1", "at least 2"]),
+    "points as text": (lambda: acting(-1.0, 1.0, actions="5"), ["actions", "'5'", "whole number"]),
+    "points of three": (lambda: acting(-1.0, 1.0, actions=(3, 3, 3)), ["3 numbers", "Box", "2 dimensions"]),
+    "many points": (lambda: acting(-1.0, 1.0, actions=33), ["1,089 points", "1,024", "leave actions out"]),
+    "points of discrete actions": (lambda: agent(actions=5), ["actions=5", "Discrete", "leave it out"]),
+    "widening": (lambda: gsp.Recipe(widening=3), ["widening", "3", "Widening"]),
+    "no widening at all": (lambda: PART.Widening(0.5), ["factor", "0.5", "1"]),
+    "widening too fast": (lambda: PART.Widening(exponent=1.5), ["exponent", "1.5"]),
     "no environment": (lambda: gsp.make_agent(3, "uct"), ["3", "environment"]),
     "no cap": (lambda: agent(max_nodes=0), ["max_nodes", "0", "at least 1"]),
     "a cap of text": (lambda: agent(max_nodes="a"), ["max_nodes", "'a'"]),

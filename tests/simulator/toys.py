@@ -289,3 +289,24 @@ class Guessing(gym.Env):
 
     def seed_of_stream(self):
         return int(self.np_random.integers(1 << 30))
+
+
+class Throw(gym.Env):
+    """Throw at a target for three steps: the reward is minus the squared distance, the target stands elsewhere then."""
+
+    observation_space = spaces.Discrete(4)
+
+    def __init__(self, space=None):
+        self.space = space
+        self.action_space = spaces.Box(-1.0, 1.0, (1,)) if space is None else space
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.thrown = 0
+        return 0, {}
+
+    def step(self, action):
+        assert self.action_space.contains(action), action
+        target = (0.3, -0.7, 1.0)[self.thrown]
+        self.thrown += 1
+        return self.thrown, -float(np.sum((action - target) ** 2)), self.thrown == 3, False, {}

@@ -15,10 +15,7 @@ _KINDS = (bool, int, float, np.ndarray, np.generic)
 
 
 class MuJoCo(Adapter):
-    """`mj_copyData` into the simulator's own data, and the plain numbers that the environment keeps beside it.
-
-    Actions are continuous: number them with DiscretizeAction or TransformAction.
-    """
+    """`mj_copyData` into the simulator's own data, and the plain numbers that the environment keeps beside it."""
 
     name: ClassVar[str] = "MuJoCo"
     deterministic = True
