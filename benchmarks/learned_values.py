@@ -4,6 +4,7 @@
     python -m benchmarks.learned_values play --env CartPole-v1 --training 5000
     python -m benchmarks.learned_values play --batches 0 8 32                       with and without leaf batches
     python -m benchmarks.learned_values cost                                        of a leaf and of a decision
+    python -m benchmarks.learned_values quality                                     of decisions with leaf batches
 
 `play` trains as examples/search_on_ppo.py does and searches with its settings, on seeds on which none was chosen.
 Every episode is written to a file when it ends; the same command goes on where it was stopped.
@@ -11,6 +12,9 @@ Every episode is written to a file when it ends; the same command goes on where 
 `cost` calls the C functions of a leaf's value and prior as the compiled search does, so that the call from C to Python,
 the observation and the checks of the answers count, and it times whole decisions.  It is processor time; the smallest
 of several rounds counts.
+
+`quality` plans in random processes of 40 states, with their exact values plus noise at the leaves, and gives the regret
+of the decision: the best action's exact value less that of the action that was taken.
 """
 
 import argparse
@@ -18,22 +22,30 @@ import ctypes
 import json
 import time
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from stable_baselines3 import PPO
 
 from examples.search_on_ppo import episode, planner
 from gymnasium_gsp.abi.pointers import ctypes_type
 from gymnasium_gsp.abi.signatures import SIGNATURES
-from gymnasium_gsp.agents.agent import Agent
+from gymnasium_gsp.agents.agent import Agent, plan
 from gymnasium_gsp.agents.sb3 import from_sb3
+from gymnasium_gsp.algorithms.registry import make_recipe
+from gymnasium_gsp.models.model import Model
+from gymnasium_gsp.models.tabular import tabular_model_from_arrays
+from gymnasium_gsp.search.ingredients.horizon import FixedHorizon
 
 FIRST_SEED = 2000  # settings were chosen on seeds from 1000 on
 CALLS, ROUNDS = 2000, 7
+BATCHES = (None, 8, 32)
+DISCOUNT, NOISE = 0.9, 0.3
 COLUMNS = f"{'leaf batch':>10}{'us a leaf':>14}{'ms a decision':>16}{'leaves a call':>16}"
 NETWORKS = {"an MLP of 2 x 64": {}, "the same through torch": {"activation_fn": torch.nn.ELU}}  # ELU is left to torch
 
@@ -117,7 +129,7 @@ def costs(env_id: str, model: Any) -> str:
     """A line for each leaf batch: microseconds of a leaf, milliseconds of a decision, and leaves a call."""
     env, learned, rows = gym.make(env_id), from_sb3(model), []
     observation, info = env.reset(seed=0)
-    for batch in (None, 1, 8, 32):
+    for batch in (None, 1, *BATCHES[1:]):
         sizes: list[int] = []
 
         def counted(seen: Any, sizes: list[int] = sizes) -> Any:
@@ -141,10 +153,40 @@ def costs(env_id: str, model: Any) -> str:
     return "\n".join(rows)
 
 
+def random_process(rng: np.random.Generator, states: int = 40, actions: int = 4) -> tuple[Model, NDArray[np.float64]]:
+    """A process without an end, each action with a few likely outcomes, and the exact (states, actions) values."""
+    chances = rng.dirichlet(np.full(states, 0.05), size=(states, actions))
+    rewards = rng.random((states, actions)) ** 4  # large ones are rare
+    exact = np.zeros((states, actions))
+    for _ in range(400):
+        exact = rewards + DISCOUNT * chances @ exact.max(1)
+    return tabular_model_from_arrays(chances, rewards), exact
+
+
+def quality(decisions: int) -> str:
+    """A line for each algorithm and budget: mean regret of a decision for each leaf batch, with standard errors."""
+    rows = []
+    for name, budget in product(("uct", "puct", "gumbel"), (32, 128)):
+        recipe, regrets = make_recipe(name, discount=DISCOUNT, horizon=FixedHorizon(20)), []
+        for number in range(decisions):
+            rng = np.random.default_rng(number)
+            model, exact = random_process(rng)
+            values = exact.max(1) + rng.normal(0.0, NOISE, len(exact))
+            results = [
+                plan(model, 0, recipe, budget, number, value_function=values.__getitem__, leaf_batch=batch)
+                for batch in BATCHES
+            ]
+            regrets.append([exact[0].max() - exact[0, result.action] for result in results])
+        means, errors = np.mean(regrets, 0), np.std(regrets, 0, ddof=1) / decisions**0.5
+        cells = "".join(f"{f'{mean:.4f} ({error:.4f})':>18}" for mean, error in zip(means, errors, strict=True))
+        rows.append(f"{name:<8}{budget:>4}{cells}")
+    return "\n".join(rows)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Train and play, or time a leaf and a decision."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.learned_values", description="search on top of PPO")
-    parser.add_argument("what", choices=("play", "cost"))
+    parser.add_argument("what", choices=("play", "cost", "quality"))
     parser.add_argument("--env", default="LunarLander-v3")
     parser.add_argument("--training", type=int, default=50_000, help="steps of PPO's training, with seed 0")
     parser.add_argument("--budgets", type=int, nargs="+", default=[128], help="simulations")
@@ -158,6 +200,9 @@ def main(arguments: list[str] | None = None) -> None:
             for env_id in ("CartPole-v1", "LunarLander-v3"):
                 model = PPO("MlpPolicy", env_id, seed=0, device="cpu", policy_kwargs=options)
                 print(f"{env_id}, {name}", COLUMNS, costs(env_id, model), sep="\n")
+        return
+    if given.what == "quality":
+        print(f"{'leaf batch':<12}" + "".join(f"{batch or 'none':>18}" for batch in BATCHES), quality(1000), sep="\n")
         return
     env = gym.make(given.env)
     model = PPO("MlpPolicy", given.env, seed=0, device="cpu").learn(given.training)
