@@ -68,9 +68,9 @@ def test_nan_observations_are_refused():
         agent.act(observation)
 
 
-def test_continuous_actions_are_answered_with_what_to_do():
-    with pytest.raises(gsp.RecipeError, match="TransformAction"):
-        gsp.make_agent(gym.make("Pendulum-v1"), "uct")
+def test_unbounded_actions_are_answered_with_what_to_do():
+    with pytest.raises(gsp.RecipeError, match=r"TransformAction.*leave out a ClipAction"):
+        gsp.make_agent(gym.wrappers.ClipAction(gym.make("Pendulum-v1")), "uct")
 
 
 @pytest.mark.parametrize(
