@@ -32,6 +32,7 @@ ROW = {
     "versions": VERSIONS,
     "machine": MACHINE,
     "failure": "",
+    "modules": "",
 }
 
 

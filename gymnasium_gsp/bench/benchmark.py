@@ -7,7 +7,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -202,7 +202,8 @@ class Benchmark:
             for future in done:
                 work, indices = self._running.pop(future)
                 episodes = self._take_back(work, indices, future)
-                self._store.add((work.task.cell, episode) for episode in episodes)
+                modules = " ".join(work.task.modules)
+                self._store.add((work.task.cell, replace(episode, modules=modules)) for episode in episodes)
                 played += len(episodes)
                 self._watch(self._before + played, str(work.task.cell))
             self._submit()

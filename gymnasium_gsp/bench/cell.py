@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import closing
+from importlib.util import find_spec
 from inspect import signature
 from typing import Annotated, Any, Self
 
@@ -28,12 +29,13 @@ from gymnasium_gsp.search.budget import Budget, as_budget
 _BINDING_OPTIONS = ("actions",)  # how the environment is read; they stand among the options of the algorithm
 _NOT_OPTIONS = ("algorithm", "preset", "env_id")  # fields of a cell that `make_recipe` takes beside the options
 
-_FAMILIES = {  # by the first letters of their ids: the extra, and the module that registers them where none does so
-    "MiniGrid-": ("minigrid", ""),
-    "BabyAI-": ("minigrid", ""),
-    "LunarLander": ("box2d", ""),
-    "ALE/": ("atari", "ale_py"),
-}
+_FAMILIES = (  # ids, the extra with their package, its module, and whether Gymnasium registers them without it
+    (r"(MiniGrid|BabyAI)-", "minigrid", "minigrid", False),
+    (r"(highway|exit|intersection|lane-keeping|merge|parking|racetrack|roundabout|two-way|u-turn)-", "highway",
+     "highway_env", False),
+    (r"ALE/|\w+NoFrameskip-", "atari", "ale_py", False),
+    (r"LunarLander|BipedalWalker|CarRacing", "box2d", "Box2D", True),
+)  # fmt: skip
 
 
 class Checked(BaseModel):
@@ -272,10 +274,13 @@ class Cell(Checked):
 
 def _advice(env: str, error: gym.error.Error) -> str:
     """The remedy for an id that Gymnasium cannot make."""
-    for start, (extra, module) in _FAMILIES.items():
-        if env.startswith(start):
-            name = f", and name it {module}:{env}" if module else ""
-            return f"Install its package with the extra {extra}, pip install 'gymnasium-gsp[{extra}]'{name}."
+    for ids, extra, module, registered in _FAMILIES:
+        if re.match(ids, env) and module not in sys.modules:
+            name = "" if registered else f"{module}:{env}"
+            if find_spec(module) is None:
+                install = f"Install its package with the extra {extra}: pip install 'gymnasium-gsp[{extra}]'"
+                return f"{install}; then give {name}" if name else install
+            return f"The module {module} registers it: give {name}" if name else ""
     if f"GSP/{env}" in gym.registry:
         return f"Did you mean GSP/{env}?"
     if isinstance(error, gym.error.UnregisteredEnv):

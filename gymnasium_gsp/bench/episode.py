@@ -40,6 +40,7 @@ class Episode:
         versions, machine: JSON objects, see `bench.provenance`.
         failure: what ended the episode before its end, in one line, with the traceback below it; "" for an episode that
             was played, and the return of one that was not is NaN.
+        modules: imported to play it, with spaces between them.
     """
 
     index: int
@@ -55,6 +56,7 @@ class Episode:
     versions: str = "{}"
     machine: str = "{}"
     failure: str = ""
+    modules: str = ""
 
 
 @lru_cache(maxsize=1024)

@@ -118,14 +118,21 @@ def exact_values(agent: Agent) -> HorizonValues | None:
     root = agent.root
     if root is None or not root.steps_left or getattr(root.model, "law", None) is None:
         return None
-    discount = agent.recipe.discount_in(root.elapsed + root.steps_left)
     try:
         if can_eliminate(root.model) and has_wide_rows(root.model, root.cells):
             return None
         space = enumerate_model(root.model, root.cells, root.steps_left, MOST_STATES)
-        return backward_induction(space, root.steps_left, discount)
+        return backward_induction(space, root.steps_left, _discount(agent))
     except RecipeError:
         return None
+
+
+def _discount(agent: Agent) -> float:
+    """The discount that an agent with a time limit plans with."""
+    root = agent.root
+    assert root is not None
+    assert root.steps_left is not None
+    return agent.recipe.discount_in(root.elapsed + root.steps_left)
 
 
 def _recorded(moment: Moment, oracle: HorizonValues | None, most: int) -> Decision:
@@ -139,6 +146,7 @@ def _recorded(moment: Moment, oracle: HorizonValues | None, most: int) -> Decisi
         total=moment.total,
         picture=picture_of(moment.env),
         exact=exact,
+        discount=1.0 if exact is None else _discount(moment.agent),
         heat=_heat(graph, raw),
         state_name=name if by_state and name is not None else cells_text,
         most=most,

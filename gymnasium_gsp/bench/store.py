@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 APPLICATION_ID = 0x67737062  # "gspb"; marks an SQLite file as a store
-SCHEMA = 3  # raised with every change of the columns; files of another schema are refused
+SCHEMA = 4  # raised with every change of the columns; files of another schema are refused
 KEY = (*Cell.model_fields, "index")
 COLUMNS = (*Cell.model_fields, *(field.name for field in fields(Episode)))
 _NUMBERS = {  # types that pandas may miss

@@ -9,10 +9,8 @@ from gymnasium_gsp.cli import front
 from gymnasium_gsp.cli.front import app, leave
 from gymnasium_gsp.errors import RecipeError
 
-BudgetOption = Annotated[
-    str, typer.Option(metavar="N", help="Simulations per decision, or limits: 'Budget(seconds=0.1)'.")
-]
 SeedOption = Annotated[int, typer.Option(metavar="S", help="The same seed gives the same numbers.")]
+_PAGES = (".html", ".htm")
 
 
 @app.command()
@@ -23,10 +21,13 @@ def inspect(
     episode: Annotated[bool, typer.Option("--episode", help="Inspect every decision of the episode.")] = False,
     algorithm: front.AlgorithmName = "graft",
     preset: front.Preset = None,
-    budget: BudgetOption = "256",
+    budget: front.FittingBudget = None,
     seed: SeedOption = 0,
     options: front.AlgorithmSettings = None,
     env_options: front.EnvironmentSettings = None,
+    wrap: front.Wrap = None,
+    simulator: front.Simulator = None,
+    modules: front.Modules = None,
     force: front.Force = False,
 ) -> None:
     """Write a decision, or a whole episode, as one page: picture, actions with their exact values, search graph.
@@ -34,24 +35,24 @@ def inspect(
     The graph of the decision at --step is drawn whole, up to 20,000 nodes; with --episode, the other steps show their
     300 most visited nodes.
     """
-    from gymnasium_gsp.bench.cell import Cell
+    from gymnasium_gsp.bench.cell import Cell, import_needed
     from gymnasium_gsp.bench.console import progress_shown
     from gymnasium_gsp.bench.files import check_new, replace_file
     from gymnasium_gsp.bench.inspection import decisions, with_pictures
     from gymnasium_gsp.inspector.page import page
 
     check_new(output, force)
-    cell = with_pictures(
-        Cell(
-            env=env, algorithm=algorithm, preset=preset, budget=budget, seed=seed, options=options,
-            env_options=env_options,
-        )
+    if output.suffix.lower() not in _PAGES:
+        raise RecipeError(f"a page is a file whose name ends in {' or '.join(_PAGES)}, not {output.name!r}")
+    import_needed(env, modules)
+    cell = Cell.asked(
+        budget, env=env, algorithm=algorithm, preset=preset, seed=seed, options=options, env_options=env_options,
+        wrap=wrap, simulator=simulator,
     )  # fmt: skip
-    title = f"{cell.env}, {cell.algorithm}, {cell.budget} simulations, seed {seed}"
     first, last, whole = (0, None, step or None) if episode else (step, step, step)
     with progress_shown(None if episode else step + 1, unit="decisions", delay=2.0) as show:
-        recorded = list(decisions(cell, first, last, whole, show))
-    replace_file(output, page(recorded, title).encode())
+        recorded = list(decisions(with_pictures(cell), first, last, whole, show))
+    replace_file(output, page(recorded, f"{cell}, seed {seed}").encode())
     print(f"{len(recorded)} {'decision is' if len(recorded) == 1 else 'decisions are'} in {output}")
 
 
@@ -60,7 +61,7 @@ def watch(
     env: front.Environment,
     algorithm: front.AlgorithmName = "graft",
     preset: front.Preset = None,
-    budget: BudgetOption = "256",
+    budget: front.FittingBudget = None,
     seed: SeedOption = 0,
     fps: Annotated[float, typer.Option(min=0.1, help="Decisions a second, at most.")] = 4.0,
     video: Annotated[
@@ -68,12 +69,15 @@ def watch(
     ] = None,
     options: front.AlgorithmSettings = None,
     env_options: front.EnvironmentSettings = None,
+    wrap: front.Wrap = None,
+    simulator: front.Simulator = None,
+    modules: front.Modules = None,
     force: front.Force = False,
 ) -> None:
     """Play an episode in the terminal: the environment, the root's actions with value, interval and visits."""
     from rich.console import Console
 
-    from gymnasium_gsp.bench.cell import Cell
+    from gymnasium_gsp.bench.cell import Cell, import_needed
     from gymnasium_gsp.bench.files import check_new
     from gymnasium_gsp.bench.film import Frame, check_film, write_film
     from gymnasium_gsp.bench.inspection import with_pictures
@@ -82,9 +86,11 @@ def watch(
     if video is not None:
         check_film(video)
         check_new(video, force)
-    cell = Cell(
-        env=env, algorithm=algorithm, preset=preset, budget=budget, seed=seed, options=options, env_options=env_options
-    )
+    import_needed(env, modules)
+    cell = Cell.asked(
+        budget, env=env, algorithm=algorithm, preset=preset, seed=seed, options=options, env_options=env_options,
+        wrap=wrap, simulator=simulator,
+    )  # fmt: skip
     shown = with_pictures(cell, ("rgb_array",) if video is not None else ("ansi", "rgb_array"))
     if video is not None and "rgb_array" not in shown.env_options:
         raise RecipeError(

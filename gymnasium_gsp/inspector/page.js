@@ -44,7 +44,7 @@ function showActions(step) {
     row.onkeydown = event => { if (event.key === "Enter") ask(action); };
     return row;
   }));
-  const kind = step.bounded ? "its bounds" : "two standard errors of the outcomes seen";
+  const kind = step.bounded ? "its bounds" : "two standard errors of the outcomes seen, without the doubt about what lies behind them";
   by("legend").textContent = `Bar: visits. Mark: value; line: ${kind}` + (known ? "; outline: exact value." : ".")
     + " Click an action to ask why not.";
 }

@@ -66,6 +66,7 @@ class Decision:
         total: return before it.
         picture: the environment as an image's data URI, or as text.
         exact: exact values of the root's actions, or None.
+        discount: of these.
         heat: of a grid, or None.
         state_name: names a state.
         most: nodes to draw at most.
@@ -76,6 +77,7 @@ class Decision:
     total: float = 0.0
     picture: str = ""
     exact: words.Exact = None
+    discount: float = 1.0
     heat: Heat | None = None
     state_name: words.StateName = field(default=cells_text)
     most: int = MOST_NODES
@@ -126,7 +128,7 @@ def _as_json(decision: Decision) -> dict[str, Any]:
         "total": decision.total,
         "picture": decision.picture,
         "which": words.which(graph),
-        "sure": words.how_sure(graph, exact),
+        "sure": words.how_sure(graph, exact, decision.discount),
         "sharing": words.sharing(graph),
         "cost": result.summary(),
         "bounded": graph.bounded,

@@ -17,27 +17,40 @@ CLOSE = 1e-9  # exact values that differ by less are equal
 
 
 def which(graph: SearchGraph) -> str:
-    """Name the action, its value and its visits."""
+    """Name the action, its value and its visits, and say where visits that are no simulations come from."""
     result = graph.result
-    visits = int(result.visit_counts[result.action])
-    return (
-        f"{result.name(result.action)}: value {result.q_values[result.action]:.4g}, {visits:,} of "
-        f"{int(result.visit_counts.sum()):,} visits, {result.simulations:,} simulations"
+    visits, of_all = int(result.visit_counts[result.action]), int(result.visit_counts.sum())
+    words = (
+        f"{result.name(result.action)}: value {result.q_values[result.action]:.4g}, {visits:,} of {of_all:,} visits, "
+        f"{result.simulations:,} simulations"
     )
+    more = []
+    if result.inherited:
+        more.append(f"{result.inherited:,} visits are of earlier decisions, whose graph was kept")
+    if of_all > result.simulations + result.inherited:
+        more.append("a simulation that comes back to this state visits it again")
+    return f"{words} ({'; '.join(more)})" if more else words
 
 
-def how_sure(graph: SearchGraph, exact: Exact) -> str:
-    """Compare the two best actions by their intervals, and the recommended one with the exact values."""
+def how_sure(graph: SearchGraph, exact: Exact, discount: float = 1.0) -> str:
+    """Compare the two best actions by their intervals, and the recommended one with the exact values.
+
+    Args:
+        graph: of the decision.
+        exact: the exact values of its actions.
+        discount: of the exact values.
+    """
     result = graph.result
     first, *rest = result.ranking()
-    words = result.decided_by() if _tied(graph) or not rest else _compared(graph, first, rest[0])
+    words = result.decided_by() if _tied(graph) or not rest else _apart(graph, first, rest[0])
     if exact is None:
         return words
     best = int(np.nanargmax(exact))
+    how = "Exactly" if discount == 1.0 else f"Exactly, discounted by {discount:.4g} a step"
     if exact[first] >= exact[best] - CLOSE:
-        return f"{words} Exactly: {result.name(first)} is optimal, worth {exact[first]:.4g}."
+        return f"{words} {how}: {result.name(first)} is optimal, worth {exact[first]:.4g}."
     lost = exact[best] - exact[first]
-    return f"{words} Exactly: {result.name(best)} is better by {lost:.3g}, worth {exact[best]:.4g}."
+    return f"{words} {how}: {result.name(best)} is better by {lost:.3g}, worth {exact[best]:.4g}."
 
 
 def why_not(graph: SearchGraph, action: int, exact: Exact, name: StateName) -> str:
@@ -81,18 +94,28 @@ def _tied(graph: SearchGraph) -> bool:
     return int((values == values[graph.result.action]).sum()) > 1
 
 
-def _compared(graph: SearchGraph, first: int, second: int) -> str:
-    result, q = graph.result, graph.result.q_values
-    names = result.name(first), result.name(second)
-    if not np.isfinite(q[second]):
-        return f"{names[1]} was never tried."
-    gap = q[first] - q[second]
-    how = f"{gap:.3g} more than {names[1]}" if gap > 0.0 else f"as much as {names[1]}"
-    if gap < 0.0:
-        how = f"{-gap:.3g} less than {names[1]}, but visits decide"
-    words = f"{names[0]} is worth {how} ({q[second]:.4g})"
-    kind = "bounds" if graph.bounded else "intervals of 2 standard errors"
+def _apart(graph: SearchGraph, first: int, second: int) -> str:
+    """Say whether the intervals of the best two actions overlap, and what they leave out."""
+    names = graph.result.name(first), graph.result.name(second)
+    if not np.isfinite(graph.result.q_values[second]):
+        return f"{names[0]} is the only action that was tried."
     low, high = graph.lower[0, first], graph.upper[0, second]
     if np.isnan(low) or np.isnan(high):
-        return f"{words}; too few tries for intervals."
-    return f"{words}; their {kind} {'do not overlap' if low > high else 'overlap'}."
+        return f"{names[0]} and {names[1]}, the second best: too few tries for intervals."
+    words = f"of {names[0]} and {names[1]}, the second best, {'do not overlap' if low > high else 'overlap'}"
+    if graph.bounded:
+        return f"The bounds {words}."
+    left_out = "they leave out how uncertain the values behind the outcomes are"
+    return f"The intervals of 2 standard errors {words}; {left_out}."
+
+
+def _compared(graph: SearchGraph, first: int, second: int) -> str:
+    """Compare the values of two actions that were tried."""
+    result, q = graph.result, graph.result.q_values
+    gap = q[second] - q[first]
+    how = f"{-gap:.3g} less than {result.name(first)}" if gap < 0.0 else f"as much as {result.name(first)}"
+    if gap > 0.0:
+        decides = {"most_visits": "visits decide", "halving": "the halving decides"}
+        why = decides.get(result.recommendation, "that rests on weaker evidence")
+        how = f"{gap:.3g} more than {result.name(first)}, but {why}"
+    return f"{result.name(second)} is worth {q[second]:.4g}, {how}."

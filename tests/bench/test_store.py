@@ -42,7 +42,7 @@ def test_the_columns():
     assert (
         *("env", "algorithm", "preset", "budget", "seed", "options", "env_options", "wrap", "simulator", "index"),
         *("total_reward", "decisions", "simulations", "model_steps", "nodes", "seconds", "optimum", "regret", "recipe"),
-        *("versions", "machine", "failure"),
+        *("versions", "machine", "failure", "modules"),
     ) == COLUMNS
 
 
@@ -336,7 +336,7 @@ def half_done(path):
     for index in range(100, 3000):
         connection.execute(
             f"INSERT INTO episodes VALUES ({marks})",
-            ("e", "a", "", 16, 0, "", "", "", "", index, 0.0, 1, 1, 1, 1, 0.1, None, None, "r" * 50, "v", "m", ""),
+            ("e", "a", "", 16, 0, "", "", "", "", index, 0.0, 1, 1, 1, 1, 0.1, None, None, "r" * 50, "v", "m", "", ""),
         )
     os._exit(7)
 

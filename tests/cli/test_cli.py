@@ -1,12 +1,14 @@
 import json
 import re
 import shlex
+import sys
 
 import gymnasium as gym
 import pytest
 from typer.testing import CliRunner
 
 from gymnasium_gsp import ALGORITHMS, __version__, make_recipe
+from gymnasium_gsp.bench import cell
 from gymnasium_gsp.bench.console import distance_in_words
 from gymnasium_gsp.cli.commands import app
 from gymnasium_gsp.envs import BENCHMARKS, ENVIRONMENTS
@@ -134,9 +136,6 @@ ERRORS = [
     (["run", "GSP/FrozenLake-v7"], "GSP/FrozenLake-v0"),
     (["run", "FrozenLake-v0"], "Did you mean GSP/FrozenLake-v0?"),
     (["run", "FourRooms-v0"], "Did you mean GSP/FourRooms-v0?"),
-    (["run", "MiniGrid-Nowhere-5x5-v0"], "with the extra minigrid, pip install 'gymnasium-gsp[minigrid]'."),
-    (["run", "ALE/Nowhere-v5"], "pip install 'gymnasium-gsp[atari]', and name it ale_py:ALE/Nowhere-v5."),
-    (["run", "LunarLander-v0"], "pip install 'gymnasium-gsp[box2d]'."),
     (["run", "FrozenLake", "--import", "no_such_module"], "no_such_module cannot be imported"),
     (["check", "FrozenLake", "--import", "no_such_module"], "no_such_module cannot be imported"),
     (
@@ -181,6 +180,35 @@ ERRORS = [
 def without_compilation(text):
     """Lines without the one that the first test in an empty cache meets."""
     return [line for line in text.splitlines() if not line.startswith("gymnasium_gsp: compiling")]
+
+
+FAMILIES = [
+    ("MiniGrid-Nowhere-5x5-v0", "minigrid", "minigrid"),
+    ("BabyAI-Nowhere-v0", "minigrid", "minigrid"),
+    ("highway-nowhere-v0", "highway", "highway_env"),
+    ("ALE/Nowhere-v5", "atari", "ale_py"),
+    ("NowhereNoFrameskip-v4", "atari", "ale_py"),
+]
+
+
+@pytest.mark.parametrize("installed", [True, False])
+@pytest.mark.parametrize(("env", "extra", "module"), FAMILIES)
+@pytest.mark.parametrize("command", ["run", "check", "watch", "inspect", "evaluate"])
+def test_an_id_without_its_module_gets_the_one_that_registers_it(command, env, extra, module, installed, monkeypatch):
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setattr(cell, "find_spec", lambda name: installed or None)
+    answer = gsp(command, env)
+    install = f"Install its package with the extra {extra}: pip install 'gymnasium-gsp[{extra}]'; then"
+    before = f"The module {module} registers it:" if installed else install
+    assert answer.exit_code == 2
+    assert answer.stderr.endswith(f" {before} give {module}:{env}\n")
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_what_gymnasium_registers_itself_needs_no_module_and_is_installed_once(installed, monkeypatch):
+    monkeypatch.delitem(sys.modules, "Box2D", raising=False)
+    monkeypatch.setattr(cell, "find_spec", lambda name: installed or None)
+    assert ("pip install 'gymnasium-gsp[box2d]'" in gsp("run", "LunarLander-v0").stderr) is not installed
 
 
 @pytest.mark.parametrize(("arguments", "message"), ERRORS, ids=lambda value: " ".join(value)[:50])

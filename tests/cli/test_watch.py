@@ -29,6 +29,23 @@ def test_elsewhere_than_on_a_terminal_each_decision_is_a_line():
     assert end == "the return of the episode is 0"
 
 
+def test_modules_wrappers_and_simulators_are_taken(tmp_path, monkeypatch):
+    (tmp_path / "watched_lake.py").write_text(
+        "import gymnasium as gym\nfrom gymnasium_gsp.envs.frozen_lake import FrozenLakeEnv\n"
+        "gym.register('WatchedLake-v0', FrozenLakeEnv, max_episode_steps=2)\n"
+        "def dearer(env):\n    return gym.wrappers.TransformReward(env, lambda reward: reward - 1.0)\n"
+        "def simulated():\n    return gym.make('WatchedLake-v0')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    flags = ["--wrap", "watched_lake:dearer", "--simulator", "watched_lake:simulated"]
+    try:
+        answer = gsp("WatchedLake-v0", "--import", "watched_lake", *flags)
+    finally:
+        gym.registry.pop("WatchedLake-v0", None)
+    assert answer.exit_code == 0, answer.output
+    assert answer.stdout.splitlines()[-1] == "the return of the episode is -2"
+
+
 @pytest.mark.parametrize(("mode", "looks"), [("ansi", " F  F  F "), ("rgb_array", "▀\x1b")])
 def test_a_terminal_shows_the_environment_beside_the_actions(mode, looks):
     cell = with_pictures(

@@ -4,8 +4,11 @@ import json
 import re
 import shutil
 import subprocess
+import sys
+from dataclasses import replace
 from html import escape, unescape
 
+import gymnasium as gym
 import pytest
 from typer.testing import CliRunner
 
@@ -13,6 +16,7 @@ from gymnasium_gsp.bench.cell import Cell
 from gymnasium_gsp.bench.inspection import decisions, with_pictures
 from gymnasium_gsp.cli.commands import app
 from gymnasium_gsp.inspector.page import POLICY, Decision, page
+from gymnasium_gsp.inspector.words import how_sure, which, why_not
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 in_a_browser = pytest.mark.skipif(BROWSER is None, reason="needs Chromium: apt-get install chromium")
@@ -107,6 +111,23 @@ def test_the_first_screen_says_what_a_person_asks(seen, episode):
     assert seen["facts"][1] < 900
     assert seen["graph"][1] < 900, "the graph, too, stands on the first screen"
     assert seen["canvases"] > 3
+
+
+def test_the_words_say_what_is_counted_what_is_discounted_and_what_an_interval_leaves_out():
+    first, later = decisions(Cell(env="FrozenLake", budget=64), 0, 1)
+    graph = first.graph
+    best, second, *_ = graph.result.ranking()
+    assert which(graph).endswith("64 simulations (a simulation that comes back to this state visits it again)")
+    kept = later.graph.result.inherited
+    assert f"({kept:,} visits are of earlier decisions, whose graph was kept; a simulation" in which(later.graph)
+    sure, why = how_sure(graph, first.exact, first.discount), why_not(graph, second, first.exact, first.state_name)
+    assert first.discount == 1.0 - 1.0 / 200  # the time limit
+    assert re.search(r"Exactly, discounted by 0\.99\d* a step: \w+ is ", sure)
+    assert "overlap; they leave out how uncertain the values behind the outcomes are." in sure
+    assert "standard errors" not in why
+    assert re.match(rf"{graph.result.name(second)} is worth [\d.]+, [\d.]+ less than {graph.result.name(best)}\. ", why)
+    bounds = how_sure(replace(graph, bounded=True), None)
+    assert re.fullmatch(r"The bounds of \w+ and \w+, the second best, (do not )?overlap\.", bounds)
 
 
 @in_a_browser
@@ -207,6 +228,48 @@ def test_the_command_writes_one_decision_or_an_episode(tmp_path):
     assert [step["step"] for step in steps(all_of_it)] == [0, 1, 2, 3]
 
 
+OWN = """
+import gymnasium as gym
+from gymnasium_gsp.envs.frozen_lake import FrozenLakeEnv
+
+gym.register("InspectedLake-v0", FrozenLakeEnv, max_episode_steps=4)
+
+def dearer(env):
+    return gym.wrappers.TransformReward(env, lambda reward: reward - 1.0)
+
+def simulated():
+    return gym.make("InspectedLake-v0")
+"""
+
+
+@pytest.fixture
+def own_lake(tmp_path, monkeypatch):
+    """A module that registers an environment, with a wrapper and a simulator."""
+    (tmp_path / "inspected_lake.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield
+    gym.registry.pop("InspectedLake-v0", None)
+    sys.modules.pop("inspected_lake", None)
+
+
+@pytest.mark.parametrize(
+    ("flags", "title", "value"),
+    [
+        ([], "InspectedLake-v0, graft, 256 simulations, seed 0", 0.0),
+        (["--wrap", "inspected_lake:dearer"], "wrapped by inspected_lake:dearer", -4.0),
+        (["--simulator", "inspected_lake:simulated", "--budget", 20], "20 simulations, simulator inspected_lake", 0.0),
+    ],
+)
+def test_modules_wrappers_and_simulators_are_taken_and_the_budget_fits(own_lake, tmp_path, flags, title, value):
+    answer = gsp("InspectedLake-v0", "--import", "inspected_lake", "-o", tmp_path / "page.html", *flags)
+    assert answer.exit_code == 0, answer.output
+    (shown,) = re.findall("<title>(.*)</title>", (tmp_path / "page.html").read_text())
+    assert title in shown
+    assert ("Budget(model_steps=" in shown) == (flags[:1] == ["--wrap"])
+    (step,) = steps(tmp_path / "page.html")
+    assert max(action["q"] for action in step["actions"]) == pytest.approx(value, abs=0.5)
+
+
 @pytest.mark.parametrize("env", ["SysAdminRing", "FourRooms", "FactoredRiverSwim", "PassengerGrid", "CliffWalking-v1"])
 def test_every_environment_can_be_inspected(env, tmp_path):
     answer = gsp(env, "-o", tmp_path / "page.html", "--budget", 32, "--preset", "none")
@@ -233,5 +296,7 @@ def test_bad_input_says_what_to_do(tmp_path):
     assert gsp("FrozenLake", "-o", there, "--budget", 8, "--force").exit_code == 0
     assert "make it first" in gsp("FrozenLake", "-o", tmp_path / "no" / "page.html").stderr
     assert "is a folder; give the name of a file" in gsp("FrozenLake", "-o", tmp_path, "--force").stderr
+    assert "ends in .html or .htm, not 'page.txt'" in gsp("FrozenLake", "-o", tmp_path / "page.txt").stderr
+    assert not (tmp_path / "page.txt").exists()
     late = gsp("FrozenLake", "-o", tmp_path / "late.html", "--env-set", "horizon=3", "--step", 3, "--budget", 8)
     assert "the episode had ended after 3 steps" in late.stderr

@@ -185,7 +185,9 @@ def optimum_in_words(cells: pd.DataFrame) -> str:
     """
     optima = cells.optimum.dropna()
     if optima.empty:
-        return "The optimum is not known."
+        why = ": a wrapper may change the returns" if cells.wrap.iloc[0] else ""
+        model = " Regret is measured by the exact values of the model that was planned in."
+        return f"The optimum is not known{why}.{model * bool(cells.mean_regret.notna().any())}"
     span = " to ".join(dict.fromkeys(number(end, 4) for end in (optima.min(), optima.max())))
     if not cells.draws_layouts.any():
         return f"Exact optimum: {span}."

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from gymnasium_gsp.bench.intervals import bootstrap_interval, is_clear
+from gymnasium_gsp.bench.intervals import FEW, bootstrap_interval, is_clear
 from gymnasium_gsp.bench.report.cells import names_of
 from gymnasium_gsp.bench.report.comparison import returns_by_planner, scored_environments, scores
 from gymnasium_gsp.bench.report.text import number
@@ -18,7 +18,7 @@ def headline(episodes: pd.DataFrame, cells: pd.DataFrame) -> tuple[str | None, s
         cells: the value of `cells.measure`.
 
     Returns:
-        The planner with the highest figure, None if there is none; a sentence; and another on what it leaves out, ""
+        The planner with the highest figure, None if there is none; a sentence; and others on what it leaves out, ""
         for nothing.
     """
     one = cells.environment.nunique() == 1
@@ -37,15 +37,17 @@ def headline(episodes: pd.DataFrame, cells: pd.DataFrame) -> tuple[str | None, s
     of_first = cells[(cells.planner == first) & (cells.budget == budget)].set_index("environment")
     doubt = " Do not trust it: a mean of this planner lies above the optimum." * bool(of_first.above_optimum.any())
     absent = [name for name in names_of(cells.planner) if name not in set(ranking.planner)]
-    left_out = (
-        f"Not compared, because not every environment was played{_budget_words(budget)}: {', '.join(absent)}."
-        if absent
-        else ""
-    )
+    left_out = []
+    if (budgets := cells.budget.nunique()) > 1:
+        several = "at which two planners can be compared" if len(ranking) > 1 else "played"
+        left_out.append(f"The winner is named at the largest of {budgets} budgets {several}; the others stand below.")
+    if absent:
+        words = f"Not compared, because not every environment was played{_budget_words(budget)}"
+        left_out.append(f"{words}: {', '.join(absent)}.")
     scales = {name: 1.0 if one else 100.0 / of_first.optimum[name] for name in environments}
     here = episodes[episodes.finite & (episodes.budget == budget)]
     place = (f" in {environments[0]}" if one else "") + _budget_words(budget)
-    return first, _sentence(ranking, place, here, scales) + doubt, left_out
+    return first, _sentence(ranking, place, here, scales) + doubt, " ".join(left_out)
 
 
 def _sentence(ranking: pd.DataFrame, place: str, episodes: pd.DataFrame, scales: dict[str, float]) -> str:
@@ -76,10 +78,13 @@ def _sentence(ranking: pd.DataFrame, place: str, episodes: pd.DataFrame, scales:
     if interval is None:
         return f"No clear winner{place}: {first} reaches {reached}, {lead}, but on {shared}, too few for an interval."
     low, high = (number(end, digits, "+") for end in interval)
-    sure = f"95 % interval of the difference {low} to {high}, on {shared}{' in each' * (len(counts) > 1)}"
+    spread = f"95 % interval of the difference {low} to {high}, on" if low != high else "in all of"
+    sure = f"{spread} {shared}{' in each' * (len(counts) > 1)}"
     if is_clear(*interval, sum(counts)) and interval[0] > 0.0:
         return f"{first} wins{place}: it reaches {reached}, {lead} ({sure})."
-    doubt = "on few episodes" if interval[0] > 0.0 else "which chance can explain"
+    doubt = f"but fewer than {FEW} pairs of episodes decide nothing"
+    if sum(counts) >= FEW:
+        doubt = "which chance can explain"
     return f"No clear winner{place}: {first} reaches {reached}, {lead}, {doubt} ({sure})."
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from gymnasium_gsp.bench.report.cells import CELL, ENVIRONMENT, PLANNER, names_of
-from gymnasium_gsp.bench.report.commands import commands, run_command
+from gymnasium_gsp.bench.report.commands import all_modules, commands, run_command
 from gymnasium_gsp.bench.texts import counted
 
 
@@ -62,7 +62,8 @@ def failures(episodes: pd.DataFrame) -> Notice:
             messages = [message.partition("\n")[0] for message in played.failure if message]
             raised = f"; the first raised {messages[0]}" if messages else ""
             lines.append(f"{cell.planner} in {cell.environment} at {cell.budget}: {of_all}{raised}.")
-            again.append(run_command({**cell, "episodes": int(played["index"].max()) + 1}))
+            more = {"episodes": int(played["index"].max()) + 1, "modules": all_modules(played.modules)}
+            again.append(run_command({**cell, **more}))
     return Notice("failed", "Failed episodes", lines, again)
 
 
@@ -90,7 +91,9 @@ def gaps(episodes: pd.DataFrame, cells: pd.DataFrame) -> Notice:
     most = episodes.groupby(["seed", *CELL], observed=True).size().groupby("seed").agg(lambda counts: counts.mode()[0])
     rows = short.merge(pd.DataFrame({"seed": most.index, "index": most - 1}), how="cross")
     for name, fields in (("planner", PLANNER), ("environment", ENVIRONMENT)):
-        known = episodes[[name, *fields]].astype({name: str}).drop_duplicates(name)
-        rows = rows.merge(known, on=name)
+        needed = episodes.groupby(name, observed=True).modules.transform(all_modules)
+        known = episodes[[name, *fields]].assign(**{f"{name}_modules": needed}).astype({name: str})
+        rows = rows.merge(known.drop_duplicates(name), on=name)
+    rows["modules"] = list(map(all_modules, zip(rows.planner_modules, rows.environment_modules, strict=True)))
     rows["budget"] = rows.budget.astype(episodes.budget.dtype)
     return Notice("gaps", "Gaps in the grid", lines, commands(rows) if len(rows) else [])

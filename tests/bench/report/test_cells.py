@@ -8,6 +8,7 @@ import pytest
 from invented_rows import frame, paper, row, rows
 
 from gymnasium_gsp.bench.report.cells import label_episodes, measure, names_of
+from gymnasium_gsp.bench.report.commands import commands
 from gymnasium_gsp.bench.report.provenance import failures, gaps, warnings_on
 from gymnasium_gsp.bench.report.tables import return_table
 from gymnasium_gsp.exact import shipped_optima
@@ -210,6 +211,25 @@ def test_gaps_are_named():
         "gsp bench --envs FourRooms --algorithms uct --budgets 32 --episodes 4 --preset paper",
     ]
     assert gaps(label_episodes(frame(paper(3))), measured(paper(3))).lines == []
+
+
+def test_commands_import_what_registers_the_environments_and_the_planners():
+    boom = {"env": "Boom-v0", "preset": "", "modules": "boom"}
+    mine = {"algorithm": "mine", "preset": "", "modules": "boom my.planners"}
+    found = [*rows([1.0, math.nan], **boom), *rows([1.0, 1.0], **mine, env="Boom-v0"), *rows([1.0, 1.0], preset="")]
+    episodes = label_episodes(frame(found))
+    assert sorted(commands(episodes)) == [
+        "gsp bench --envs Boom-v0 --algorithms mine --budgets 64 --episodes 2 --import boom --import my.planners",
+        "gsp bench --envs Boom-v0 --algorithms uct --budgets 64 --episodes 2 --import boom",
+        "gsp bench --envs FrozenLake --algorithms uct --budgets 64 --episodes 2",
+    ]
+    (again,) = failures(episodes).commands
+    assert again == "gsp run Boom-v0 --algorithm uct --budget 64 --episodes 2 --import boom"
+    (gap,) = gaps(episodes, measured(found)).commands
+    assert (
+        gap
+        == "gsp bench --envs FrozenLake --algorithms mine --budgets 64 --episodes 2 --import boom --import my.planners"
+    )
 
 
 def test_gaps_of_several_seeds_are_played_with_each():

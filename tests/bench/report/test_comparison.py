@@ -162,13 +162,27 @@ def test_the_headline_claims_no_more_than_it_knows():
     tie = rows([0.0, 1.0] * 20, algorithm="ments") + rows([1.0, 0.0] * 19 + [0.0, 0.0], algorithm="uct")
     assert re.match("No clear winner in FrozenLake .*ments reaches .*which chance can explain", sentence(tie)[1])
     few = rows([1.0] * 20, algorithm="ments") + rows([0.0] * 20, algorithm="uct")
-    assert re.match("No clear winner .*on few episodes", sentence(few)[1])
+    assert re.match(r"No clear winner .*, but fewer than 30 pairs of episodes decide nothing \(", sentence(few)[1])
+    assert "(in all of the same 20 episodes)" in sentence(few)[1], "an interval would be a point"
+    mixed = rows([1.0, 0.9] * 10, algorithm="ments") + rows([0.0] * 20, algorithm="uct")
+    low, high = re.search(r"fewer than 30 .*difference \+(.*) to \+(.*), on the same 20", sentence(mixed)[1]).groups()
+    assert 0.9 < float(low) < float(high) < 1.0
     fewer = rows([1.0] * 3, algorithm="ments") + rows([0.0] * 3, algorithm="uct")
     assert re.match("No clear winner .*too few for an interval", sentence(fewer)[1])
     apart = rows([1.0] * 40, algorithm="ments", seed=1) + rows([0.0] * 40, algorithm="uct", seed=2)
     assert re.match("No clear winner .*the same 0 episodes, too few", sentence(apart)[1])
     assert "nothing to compare it with" in sentence(rows([1.0] * 9))[1]
     assert "Do not trust it" in sentence(rows([1.0] * 300, algorithm="ments") + rows([0.0] * 300, algorithm="uct"))[1]
+
+
+def test_the_headline_says_why_it_is_about_one_budget():
+    small, large = (rows([1.0] * 9, budget=budget) for budget in (16, 256))
+    largest = "The winner is named at the largest of 2 budgets"
+    assert sentence(small + large)[2] == f"{largest} played; the others stand below."
+    both = small + large + rows([0.0] * 9, algorithm="ments", budget=16)
+    assert " at 16 simulations" in sentence(both)[1]
+    assert sentence(both)[2].startswith(f"{largest} at which two planners can be compared; ")
+    assert sentence(small)[2] == ""
 
 
 def test_the_headline_over_environments_counts_in_shares_of_the_optimum():
@@ -185,9 +199,12 @@ def test_the_headline_over_environments_counts_in_shares_of_the_optimum():
     level, lead = 50.0 * (0.4 / lake + 2.0 / grid), 50.0 * (0.2 / lake + 1.0 / grid)
     assert words.startswith(
         f"ments wins at 64 simulations per decision: it reaches {level:.1f} % of the optimum on average over 2 "
-        f"environments, {lead:.1f} points above uct, the second best (95 % interval of the difference +{lead:.1f} to"
+        f"environments, {lead:.1f} points above uct, the second best (in all of the same 40 episodes in each)."
     )
-    assert left_out == "Not compared, because not every environment was played at 64 simulations per decision: brue."
+    assert left_out == (
+        "The winner is named at the largest of 2 budgets at which two planners can be compared; the others stand "
+        "below. Not compared, because not every environment was played at 64 simulations per decision: brue."
+    )
     assert winner == "ments"
 
 

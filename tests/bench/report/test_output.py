@@ -8,7 +8,8 @@ from invented_rows import frame, paper, row, rows
 from matplotlib.image import imread
 
 from gymnasium_gsp import RecipeError
-from gymnasium_gsp.bench.report.contents import make_report
+from gymnasium_gsp.bench.report.cells import label_episodes, measure
+from gymnasium_gsp.bench.report.contents import make_report, optimum_in_words
 from gymnasium_gsp.bench.report.figures import COLOURS, places_of
 from gymnasium_gsp.bench.report.page import STYLE, page
 from gymnasium_gsp.bench.report.tables import MEASURES
@@ -250,6 +251,17 @@ def test_a_measure_has_its_name_unit_and_direction_in_one_place():
     assert times.title == "Time per decision, in milliseconds; lower is better"
     assert times.frame.to_numpy().tolist() == [["FrozenLake", "uct", "1.000"], ["FrozenLake", "ments", "failed"]]
     assert {measure.column.replace("_", "-") for measure in MEASURES} <= set(shown)
+
+
+def test_an_unknown_optimum_stands_beside_a_regret_with_a_word_on_both():
+    found = [{**one, "regret": 0.25} for one in rows([1.0, 2.0], preset="", wrap="mine:dearer")]
+    (words,) = optimum_in_words(measure(label_episodes(frame(found)))).splitlines()
+    assert words == (
+        "The optimum is not known: a wrapper may change the returns. Regret is measured by the exact values of the "
+        "model that was planned in."
+    )
+    unknown = rows([1.0, 2.0], env="Own-v0", preset="")
+    assert optimum_in_words(measure(label_episodes(frame(unknown)))) == "The optimum is not known."
 
 
 def test_without_known_optima_the_report_says_why_there_is_no_score():
