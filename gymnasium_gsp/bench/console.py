@@ -119,8 +119,8 @@ def print_summary(summary: Mapping[str, Any], advice: str = "") -> None:
         _OUTPUT.print(f"\n{escape(advice)}", soft_wrap=True)
 
 
-def print_card(card: Card) -> None:
-    """Print the figures of an evaluation."""
+def print_card(card: Card, doubt: str = "") -> None:
+    """Print the figures of an evaluation, and a sentence on how little they show."""
     rows = _rows()
     rows.add_column(justify="right", style="bold")
     rows.add_column(style="dim")
@@ -129,7 +129,8 @@ def print_card(card: Card) -> None:
         "interquartile mean", f"{card.interquartile_mean:.4f}", _interval_text(card.interquartile_mean_interval)
     )
     if card.optimum is not None:
-        rows.add_row("exact optimum", f"{card.optimum:.4f}", "no planner does better on average")
+        luck = "; above it is luck, which more episodes even out" if card.mean_return > card.optimum else ""
+        rows.add_row("exact optimum", f"{card.optimum:.4f}", f"no planner does better on average{luck}")
     rows.add_row(
         "seconds a decision", f"{card.seconds_per_decision:.2g}", f"{card.simulations_per_decision:,.0f} simulations"
     )
@@ -137,6 +138,8 @@ def print_card(card: Card) -> None:
     _OUTPUT.print(
         f"[cyan]{escape(card.environment)}[/]  {escape(str(card))}, {len(card.returns)} episodes", rows, sep="\n"
     )
+    if doubt:
+        _OUTPUT.print(f"\n{doubt}", soft_wrap=True)
 
 
 def print_comparison(comparison: "Comparison") -> None:
@@ -145,15 +148,18 @@ def print_comparison(comparison: "Comparison") -> None:
     rows.add_row("first", escape(comparison.first))
     rows.add_row("second", escape(comparison.second))
     rows.add_row("difference", f"[bold]{comparison.mean_difference:+.4g}[/]  {_interval_text(comparison.interval)}")
-    verdict = "clear" if comparison.clear else "chance can explain it; more episodes may tell"
-    rows.add_row("", f"first minus second over {comparison.episodes} episodes with the same resets: {verdict}")
+    over = f"over {comparison.episodes} episodes with the same resets"
+    rows.add_row("", f"first minus second {over}: {comparison.verdict}")
     for note in comparison.notes:
         rows.add_row("note", escape(note))
     _OUTPUT.print(f"[cyan]{escape(comparison.environment)}[/]", rows, sep="\n")
 
 
 def _interval_text(interval: Interval) -> str:
-    return "too few episodes for an interval" if interval is None else f"95 %: {interval[0]:.4g} to {interval[1]:.4g}"
+    if interval is None:
+        return "too few episodes for an interval"
+    low, high = (f"{end:.4g}" for end in interval)
+    return f"95 %: {low} to {high}" if low != high else "no spread was seen"
 
 
 def distance_in_words(mean: float, error: float | None, optimum: float) -> str:

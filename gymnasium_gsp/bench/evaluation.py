@@ -15,7 +15,15 @@ from gymnasium_gsp.algorithms.registry import ALGORITHMS, DEFAULT_ALGORITHM
 from gymnasium_gsp.bench.card import Card, Interval
 from gymnasium_gsp.bench.cell import Cell, env_id, import_needed, recipe_text
 from gymnasium_gsp.bench.episode import Episode, play
-from gymnasium_gsp.bench.intervals import CONFIDENCE, RESAMPLES, bootstrap_interval, interquartile_mean, is_clear
+from gymnasium_gsp.bench.intervals import (
+    CONFIDENCE,
+    FEW,
+    RESAMPLES,
+    bootstrap_interval,
+    interquartile_mean,
+    is_clear,
+    unseen_share,
+)
 from gymnasium_gsp.bench.provenance import package_of
 from gymnasium_gsp.bench.summary import known_optimum
 from gymnasium_gsp.bench.texts import arguments_of
@@ -105,6 +113,15 @@ def make_card(cell: Cell, episodes: Sequence[Episode], modules: Iterable[str] = 
         )
 
 
+def doubt(returns: Sequence[float]) -> str:
+    """A sentence on how little the returns of few episodes, or of alike ones, show; "" for others."""
+    count = len(returns)
+    words = [f"fewer than {FEW} episodes show little"] if count < FEW else []
+    if count > 1 and len(set(returns)) == 1:
+        words.append(f"all are equal, and still up to {unseen_share(count):.0%} of episodes may return something else")
+    return "; ".join(words)
+
+
 def _wrapper_names(env: gym.Env[Any, Any]) -> Iterable[str]:
     """Names of an environment's wrappers, outermost first."""
     while isinstance(env, gym.Wrapper):
@@ -134,6 +151,17 @@ class Comparison:
     episodes: int
     clear: bool
     notes: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """The difference in words: clear, or how little it shows."""
+        if self.clear:
+            return "clear"
+        if self.episodes < FEW:
+            return f"fewer than {FEW} pairs of episodes decide nothing"
+        if self.interval == (0.0, 0.0):
+            return f"none seen, and still up to {unseen_share(self.episodes):.0%} of episodes may differ"
+        return "chance can explain it; more episodes may tell"
 
 
 def compare(first: Card, second: Card) -> Comparison:

@@ -50,6 +50,11 @@ def bootstrap_interval(*samples: np.ndarray, statistic: Callable[..., Any] = np.
     return float(interval.low), float(interval.high)
 
 
+def unseen_share(episodes: int) -> float:
+    """The largest share of episodes, at 95 %, that may be unlike all those seen, which were alike."""
+    return float(1.0 - (1.0 - CONFIDENCE) ** (1.0 / episodes))
+
+
 def is_clear(low: float, high: float, episodes: int) -> bool:
     """True if an interval leaves 0 out and rests on at least 30 episodes; ends that are not known are NaN."""
     return episodes >= FEW and (low > 0.0 or high < 0.0)

@@ -24,4 +24,4 @@ def model_card(card: Card) -> str:
 
 
 def _interval_text(interval: Interval) -> str:
-    return "" if interval is None else f" ({interval[0]:.4g} to {interval[1]:.4g})"
+    return "" if interval is None or interval[0] == interval[1] else f" ({interval[0]:.4g} to {interval[1]:.4g})"

@@ -40,7 +40,7 @@ def evaluate(
     from gymnasium_gsp.bench.card import write_card
     from gymnasium_gsp.bench.cell import Cell, import_needed
     from gymnasium_gsp.bench.console import print_card
-    from gymnasium_gsp.bench.evaluation import make_card
+    from gymnasium_gsp.bench.evaluation import doubt, make_card
     from gymnasium_gsp.bench.files import check_new, replace_file
     from gymnasium_gsp.bench.model_card import model_card
 
@@ -56,7 +56,7 @@ def evaluate(
         write_card(card, output)
     if markdown is not None:
         replace_file(markdown, model_card(card).encode())
-    print_card(card)
+    print_card(card, doubt(card.returns))
     for path in filter(None, (output, markdown)):
         print(f"written: {path}")
 

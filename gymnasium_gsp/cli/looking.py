@@ -1,5 +1,6 @@
 """`gsp inspect` and `gsp watch`: what a planner sees, as a page and live in the terminal."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,11 @@ from gymnasium_gsp.errors import RecipeError
 
 SeedOption = Annotated[int, typer.Option(metavar="S", help="The same seed gives the same numbers.")]
 _PAGES = (".html", ".htm")
+
+
+def draw_off_screen() -> None:
+    """Let pygame, once it is imported, ask for no display: pictures go into a page, a film or the terminal."""
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
 
 @app.command()
@@ -41,6 +47,7 @@ def inspect(
     from gymnasium_gsp.bench.inspection import decisions, with_pictures
     from gymnasium_gsp.inspector.page import page
 
+    draw_off_screen()
     check_new(output, force)
     if output.suffix.lower() not in _PAGES:
         raise RecipeError(f"a page is a file whose name ends in {' or '.join(_PAGES)}, not {output.name!r}")
@@ -83,6 +90,7 @@ def watch(
     from gymnasium_gsp.bench.inspection import with_pictures
     from gymnasium_gsp.bench.watching import watch as play
 
+    draw_off_screen()
     if video is not None:
         check_film(video)
         check_new(video, force)

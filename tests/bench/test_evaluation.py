@@ -15,7 +15,7 @@ from gymnasium_gsp.agents.seeding import episode_seeds
 from gymnasium_gsp.bench.card import KIND, VERSION, read_card, write_card
 from gymnasium_gsp.bench.cell import Cell
 from gymnasium_gsp.bench.episode import play
-from gymnasium_gsp.bench.evaluation import compare, evaluate
+from gymnasium_gsp.bench.evaluation import compare, doubt, evaluate
 from gymnasium_gsp.bench.intervals import interquartile_mean
 from gymnasium_gsp.bench.model_card import model_card
 from gymnasium_gsp.exact import shipped_optima
@@ -158,6 +158,15 @@ def test_an_interval_without_0_over_enough_episodes_is_clear(card):
     assert first.mean_interval is not None
     same = compare(first, first)
     assert (same.mean_difference, same.interval, same.clear) == (0.0, (0.0, 0.0), False)
+    assert found.verdict == "clear"
+    share = 1.0 - 0.05 ** (1.0 / same.episodes)  # none of so many has a chance of 5 % where so many are unlike
+    assert same.verdict == f"none seen, and still up to {share:.0%} of episodes may differ"
+
+
+def test_few_or_equal_returns_are_said_to_show_little():
+    assert doubt([0.0, 1.0] * 15) == ""
+    assert doubt([0.0, 1.0]) == doubt([1.0]) == "fewer than 30 episodes show little"
+    assert doubt([1.0] * 30) == "all are equal, and still up to 10% of episodes may return something else"
 
 
 def test_cards_that_cannot_be_compared_are_refused(card):

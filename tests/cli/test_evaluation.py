@@ -23,7 +23,7 @@ def cards(tmp_path):
         answer = gsp(*LAKE, "--algorithm", path.stem, "--json", path)
         assert answer.exit_code == 0, answer.output
         assert f"written: {path}" in answer.stdout
-        assert "95 %: " in answer.stdout
+        assert "no spread was seen" in answer.stdout
         assert "simulator" in answer.stdout
     return paths
 
@@ -35,7 +35,25 @@ def test_two_cards_are_compared_by_one_interval(cards):
     assert (found["episodes"], found["clear"], found["notes"]) == (6, False, [])
     words = " ".join(gsp("compare", *cards).stdout.split())
     assert "first graft, 4 simulations second uct, 4 simulations difference" in words
-    assert "over 6 episodes with the same resets: chance can explain it" in words
+    assert "over 6 episodes with the same resets: fewer than 30 pairs of episodes decide nothing" in words
+
+
+def test_equal_returns_of_few_episodes_are_called_luck_and_have_no_interval(tmp_path):
+    path = tmp_path / "card.json"
+    five = ("evaluate", "FrozenLake", "--budget", 256, "--episodes", 5, "--seed", 1, "--json", path)
+    words = " ".join(gsp(*five).stdout.split())
+    assert read_card(path).returns == (1.0,) * 5
+    assert "mean return 1.0000 no spread was seen" in words
+    assert "no planner does better on average; above it is luck, which more episodes even out" in words
+    assert "fewer than 30 episodes show little; all are equal, and still up to 45% of episodes may return" in words
+    assert "95 %: 1 to 1" not in words
+    words = " ".join(gsp("compare", path, path).stdout.split())
+    assert "difference +0 no spread was seen" in words
+    assert "fewer than 30 pairs of episodes decide nothing" in words
+    assert "chance" not in words
+    spread = gsp("evaluate", "FrozenLake", "--budget", 64, "--episodes", 5).stdout
+    assert "0.8000  95 %: 0.4 to 1" in spread
+    assert "above it is luck" not in spread
 
 
 def test_an_existing_file_stays_unless_it_may_go(cards, tmp_path):

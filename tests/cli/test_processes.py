@@ -185,6 +185,16 @@ def test_an_output_that_takes_no_more_is_one_line(command, unbuffered):
     assert lines == ["gsp: the output cannot be written: No space left on device"]
 
 
+def test_pictures_ask_for_no_display(tmp_path, monkeypatch):
+    pytest.importorskip("pygame", reason="pictures need pygame-ce")
+    for name in ("XDG_RUNTIME_DIR", "SDL_VIDEODRIVER"):
+        monkeypatch.delenv(name, raising=False)
+    answer = process("inspect", "CartPole-v1", "--budget", "4", "-o", str(tmp_path / "page.html"))
+    assert answer.returncode == 0, answer.stderr
+    assert "error" not in answer.stderr
+    assert "data:image/png;base64," in (tmp_path / "page.html").read_text()
+
+
 def test_an_error_in_a_real_process_shows_no_traceback():
     answer = process("run", "FrozenLake", "--budget", "0")
     assert answer.returncode == 2
