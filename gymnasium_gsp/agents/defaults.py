@@ -11,7 +11,7 @@ from typing import Any
 
 from gymnasium_gsp.algorithms.registry import make_recipe
 from gymnasium_gsp.binding.binding import Binding
-from gymnasium_gsp.binding.probe import choose_view
+from gymnasium_gsp.binding.probe import View, choose_view
 from gymnasium_gsp.binding.simulated import SimulatedBinding
 from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.search.budget import Budget
@@ -70,7 +70,8 @@ def fit(
     """
     if not isinstance(binding, SimulatedBinding):
         return budget or Budget(simulations=SIMULATIONS), recipe, {}
-    view = choose_view(binding, hold)
+    sequences = recipe.key == "actions" and binding.state_key == "auto"  # the recipe has no use for states
+    view = View("exact", hold or 1) if sequences else choose_view(binding, hold)
     chosen: dict[str, Any] = {}
     if not view.recurs and binding.state_key == "auto":
         chosen["state_key"] = view.state_key

@@ -101,12 +101,15 @@ class View:
 def choose_view(binding: SimulatedBinding, hold: int | None = None) -> View:
     """Choose the key of a binding, if it is left open, and the hold.
 
+    Nothing is chosen beside exact keys, or keys of a function, that the user gave.
+
     Args:
         binding: the environment, before its first decision.
         hold: what the user gave; None to choose it.
     """
     given = binding.state_key
-    if given == "exact" or not _may_never_recur(binding):
+    own = given == "exact" or (callable(given) and not isinstance(given, Cells))
+    if own or not _may_never_recur(binding):
         return View("exact" if given == "auto" else given, hold or 1)
     found = probe(binding, hold or 1)
     noisy = found.noise >= _NOISY
