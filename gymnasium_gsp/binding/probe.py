@@ -80,7 +80,7 @@ class View:
     @property
     def recurs(self) -> bool:
         """True if states recur by themselves, as far as is known."""
-        return self.found is None or self.found.recurrence >= _RECURS
+        return self.found is None or (self.state_key == "exact" and self.found.recurrence >= _RECURS)
 
     def __str__(self) -> str:
         """The choice and its reasons, in words."""

@@ -126,15 +126,14 @@ def test_the_choice_can_be_given_again_and_each_part_alone():
     assert given.chosen == {}
     results = [agent.plan(observation, info) for agent in (chosen, given)]
     assert results[0].q_values.tolist() == results[1].q_values.tolist()
-    for name, value in {
-        "hold": 1,
-        "horizon": gsp.ingredients.FixedHorizon(7),
-        "state_key": gsp.ObservationKey(1),
-    }.items():
+    given = {"hold": 1, "horizon": gsp.ingredients.FixedHorizon(7), "state_key": gsp.Cells((0.5, 0.5))}
+    for name, value in given.items():
         other = gsp.make_agent(env, budget=budget, seed=0, **{name: value})
-        assert name not in other.chosen
-        if name == "horizon":
-            assert {key: chosen.chosen[key] for key in ("state_key", "hold")} == other.chosen
+        beside = {"evaluation"} if name == "horizon" else set()  # leaves count 0 with the depth that is chosen
+        assert set(other.chosen) == set(chosen.chosen) - {name} - beside
+    for key in ("exact", gsp.ObservationKey(1)):
+        assert gsp.make_agent(env, budget=budget, seed=0, state_key=key).chosen == {}
+    assert gsp.make_agent(env, "uct-max", budget=budget, seed=0, key="actions").chosen == {}
 
 
 def test_a_held_action_is_one_decision_of_the_search_and_as_many_steps_as_it_takes():
