@@ -34,7 +34,7 @@ Line = dict[str, Any]
 def settings(row: Row) -> str:
     """Write the settings that decide a row's results."""
     options = ", ".join(f"{name}={getattr(value, '__name__', repr(value))}" for name, value in row.options.items())
-    return f"{row.algorithm}({options}), {spent(row.budget)}"
+    return f"{row.algorithm or 'auto'}({options}), {spent(row.budget)}"
 
 
 def spent(budget: gsp.Budget) -> str:
@@ -125,7 +125,7 @@ def _shown(value: Any) -> str:
 def _cells(row: Row, path: Path) -> Iterator[str]:
     lines = known(row, settings(row), path)
     returns = np.array([line["return"] for line in lines])
-    yield from (row.env, f"`{row.algorithm}`" + (" *" if row.options else ""), spent(row.budget))
+    yield from (row.env, f"`{row.algorithm or 'auto'}`" + (" *" if row.options else ""), spent(row.budget))
     if not lines:
         yield from ("", f"0 of {row.episodes}", "", "", _asked(row), "not played")
         return

@@ -8,7 +8,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.wrappers import MaxAndSkipObservation
+from gymnasium.wrappers import MaxAndSkipObservation, TransformObservation
 
 import gymnasium_gsp as gsp
 from gymnasium_gsp.binding.connection import connect
@@ -31,7 +31,7 @@ class Row:
         budget: of each decision.
         goal: the mean return (or every return) to reach; None where only the rival must be beaten.
         every: whether each episode must reach the goal, not the mean.
-        algorithm: the planner's algorithm.
+        algorithm: the planner's algorithm; None for what the agent chooses.
         options: of `make_agent`, where the defaults do not suffice.
         why: the reason for these options.
         rival: name of a rival that plays the same seeds.
@@ -47,7 +47,7 @@ class Row:
     budget: gsp.Budget
     goal: float | None = None
     every: bool = False
-    algorithm: str = "gs-power-uct-f"
+    algorithm: str | None = "gs-power-uct-f"
     options: dict[str, Any] = field(default_factory=dict)
     why: str = ""
     rival: str = ""
@@ -228,4 +228,52 @@ ROWS = [
     Row("sysadmin", "RDDL SysAdmin 1", _rddl("SysAdmin"), 40, _steps(20000), **_RANDOM),
     Row("navigation", "RDDL Navigation 1", _rddl("Navigation"), 100, _steps(20000), **_RANDOM),
     Row("elevators", "RDDL Elevators 1", _rddl("Elevators"), 80, _steps(20000), **_RANDOM),
+]
+
+
+def _changed(env_id: str, **physics: float) -> Callable[[], Any]:
+    """An environment with other physical constants than it is registered with."""
+
+    def make() -> gym.Env[Any, Any]:
+        env = gym.make(env_id)
+        for name, value in physics.items():
+            setattr(env.unwrapped, name, value)
+        return env
+
+    return make
+
+
+def _reobserved(env_id: str) -> Callable[[], Any]:
+    """An environment whose observation is turned round, is in other units, and ends with two numbers of noise."""
+
+    def make() -> gym.Env[Any, Any]:
+        env, draw = gym.make(env_id), np.random.default_rng(0)
+        count = env.observation_space.shape[0]  # type: ignore[index]
+        units = 10.0 ** np.arange(count)
+        space = gym.spaces.Box(-np.inf, np.inf, (count + 2,), np.float64)
+        return TransformObservation(env, lambda told: np.concatenate([units * told[::-1], draw.normal(size=2)]), space)
+
+    return make
+
+
+_SHORT, _LONG = gsp.Budget(seconds=0.1), gsp.Budget(seconds=0.5)
+_POLE, _CAR, _ARMS = "CartPole-v1", "MountainCar-v0", "Acrobot-v1"
+
+# Nothing is set in these but the time of a decision; the variants' goals are those of what they vary.
+ROWS += [
+    Row(name, env, make, 20, budget, goal, algorithm=None)
+    for name, env, make, budget, goal in (
+        ("cartpole-auto", _POLE, lambda: gym.make(_POLE), _SHORT, 475.0),
+        ("mountaincar-auto", _CAR, lambda: gym.make(_CAR), _SHORT, -120.0),
+        ("acrobot-auto", _ARMS, lambda: gym.make(_ARMS), _SHORT, -100.0),
+        ("lander-auto", "LunarLander-v3", lambda: gym.make("LunarLander-v3"), _LONG, 200.0),
+        ("highway-auto", "highway-fast-v0", lambda: _third_party("highway_env", "highway-fast-v0"), _LONG, 20.0),
+        ("balance-auto", "InvertedPendulum-v5", lambda: gym.make("InvertedPendulum-v5"), _SHORT, 900.0),
+        ("cartpole-long", f"{_POLE}, length 1", _changed(_POLE, length=1.0, polemass_length=0.1), _SHORT, 475.0),
+        ("cartpole-heavy", f"{_POLE}, gravity 15", _changed(_POLE, gravity=15.0), _SHORT, 475.0),
+        ("cartpole-told", f"{_POLE}, told otherwise", _reobserved(_POLE), _SHORT, 475.0),
+        ("mountaincar-told", f"{_CAR}, told otherwise", _reobserved(_CAR), _SHORT, -120.0),
+        ("acrobot-heavy", f"{_ARMS}, LINK_MASS_2 1.2", _changed(_ARMS, LINK_MASS_2=1.2), _SHORT, -100.0),
+        ("acrobot-told", f"{_ARMS}, told otherwise", _reobserved(_ARMS), _SHORT, -100.0),
+    )
 ]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gymnasium_gsp.algorithms.registry import make_recipe as make_recipe
     from gymnasium_gsp.binding.adapters import register_adapter as register_adapter
     from gymnasium_gsp.binding.adapters.adapter import Adapter as Adapter
+    from gymnasium_gsp.binding.cells import Cells as Cells
     from gymnasium_gsp.binding.check import check_snapshot as check_snapshot
     from gymnasium_gsp.binding.keys import ObservationKey as ObservationKey
     from gymnasium_gsp.errors import PlanningError as PlanningError
@@ -46,6 +47,7 @@ _PUBLIC = {  # names by the module that they are loaded from
     "algorithms.registry": ("ALGORITHMS", "make_recipe"),
     "binding.adapters": ("register_adapter",),
     "binding.adapters.adapter": ("Adapter",),
+    "binding.cells": ("Cells",),
     "binding.check": ("check_snapshot",),
     "binding.keys": ("ObservationKey",),
     "errors": ("PlanningError", "RecipeError"),

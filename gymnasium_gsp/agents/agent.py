@@ -12,7 +12,7 @@ import numpy as np
 
 from gymnasium_gsp.agents.action_names import action_names
 from gymnasium_gsp.agents.batch import unbatch
-from gymnasium_gsp.agents.defaults import fit_budget
+from gymnasium_gsp.agents.defaults import OtherRecipe, fit, other_recipe
 from gymnasium_gsp.agents.functions import ObservedValue, ObservedWeights, check_spaces, with_functions
 from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
 from gymnasium_gsp.agents.seeding import agent_stream, fresh_seed, simulator_seed
@@ -47,7 +47,7 @@ class Agent:
         recipe: how it plans.
         budget: what each decision may spend; may be changed between decisions.
         name: the algorithm's name, or "recipe".
-        chosen: options of the recipe that were chosen with a budget that was not given, as text by name.
+        chosen: the options that were not given and were chosen to fit the environment, by name.
 
     Args:
         env: the environment, wrapped or not.
@@ -59,6 +59,8 @@ class Agent:
         on_progress: called between chunks of a search; a true answer stops it.
         name: name of the algorithm in `describe`.
         keep_outcomes: whether outcomes are stored even if the recipe does not need them, for `graph`.
+        commit: whether an action that simulations hold is held in the environment too, without a decision in between.
+        other: the recipe of another algorithm, to choose it where states do not recur; None to keep `recipe`.
         **binding: how the environment is read and simulated, see `binding.connection.connect`.
     """
 
@@ -73,22 +75,23 @@ class Agent:
         on_progress: OnProgress | None = None,
         name: str = "recipe",
         keep_outcomes: bool = False,
+        hold: int | None = None,
+        commit: bool | None = None,
+        other: OtherRecipe | None = None,
         **binding: Any,
     ) -> None:
-        self.name = name
         self.on_progress = on_progress
         self._result: SearchResult | None = None
         check_spaces(recipe, env)
-        self._binding = connect(env, observing=bool(recipe.functions), **binding)
+        self._binding = connect(env, observing=bool(recipe.functions), hold=hold, **binding)
         self._action_names = action_names(env) or self._binding.actions.names()
-        if self._binding.actions.refine and recipe.widening is None:
-            recipe = recipe.changed(widening=POINTS_WIDENING)
         if isinstance(self._binding, SimulatedBinding):
             self._binding.warn_of_failed_claims()
-        self.chosen: dict[str, str] = {}
-        if budget is None:
-            budget, recipe, self.chosen = fit_budget(self._binding, recipe)
-        self.recipe, self.budget = recipe, budget
+        self.budget, self.recipe, self.chosen = fit(self._binding, recipe, budget, hold, commit, other)
+        if self._binding.actions.refine and self.recipe.widening is None:
+            self.recipe = self.recipe.changed(widening=POINTS_WIDENING)
+        self.name = self.chosen.get("algorithm", name)
+        self.commit = self.chosen.get("commit", bool(commit))
         self._max_nodes = None if max_nodes is None else check_count("max_nodes", max_nodes)
         self._memory = check_count("memory", memory, SMALLEST_MEMORY)
         self._keep_outcomes = keep_outcomes
@@ -130,15 +133,26 @@ class Agent:
         if seed is not None:
             self._seed, self._episode = fresh_seed(seed), -1
         self._last_root: Root | None = None
-        self._acted = False
+        self._acted, self._taken = False, 0
         self._binding.begin_episode()
 
     def act(self, observation: object, info: dict[str, Any] | None = None) -> Any:
         """Plan from the environment's present state and return the recommended action, as its `step` takes it."""
-        number = self.plan(observation, info).action
-        self._acted = True
+        if self._is_held(observation, info):
+            number = self.result.action
+        else:
+            number, self._taken = self.plan(observation, info).action, 0
+        self._acted, self._taken = True, self._taken + 1
         self._binding.action_taken(number)
         return self._binding.actions[number]
+
+    def _is_held(self, observation: object, info: dict[str, Any] | None) -> bool:
+        """Return whether the last action goes on, as the agent has committed to it."""
+        last = self._last_root
+        if not self.commit or last is None or not 0 < self._taken < self._binding.hold:
+            return False
+        root = self._binding.root(observation, info)
+        return not root.terminated and (not root.steps_counted or root.elapsed == last.elapsed + self._taken)
 
     def any_action(self) -> Any:
         """Some action, without planning; for a state in which the episode has ended."""
@@ -163,15 +177,15 @@ class Agent:
         search = self._bound_search(root)
         same_root = self._is_last_root(root) and (not self._acted or root.steps_counted)
         before, self._last_root, self._acted = (self._last_root, self._acted), root, False
-        steps_left = 0 if root.terminated else root.steps_left
+        hold = self._binding.hold
+        elapsed, steps_left = _in_decisions(root, hold)
+        budget = as_budget(self.budget).in_decisions(hold)
         try:
-            result = search.plan(
-                root.cells, as_budget(self.budget), root.elapsed, steps_left, same_root, self.on_progress
-            )
+            result = search.plan(root.cells, budget, elapsed, steps_left, same_root, self.on_progress)
         except RecipeError:  # refused before anything was searched, so the graph still stands at the root before
             self._last_root, self._acted = before
             raise
-        self._result = replace(result, action_names=self._action_names) if self._action_names else result
+        self._result = replace(result, action_names=self._action_names, model_steps=hold * result.model_steps)
         self._warn_of_untried_actions(root, result)
         return self._result
 
@@ -196,7 +210,7 @@ class Agent:
             **self._binding.describe(),
             "recipe": ingredients_of(self.recipe.settled(self._binding.time_limit is not None)),
             "budget": repr(self.budget),
-            **({"chosen with the budget": self.chosen} if self.chosen else {}),
+            **({"chosen": {name: repr(value) for name, value in self.chosen.items()}} if self.chosen else {}),
             "not covered by the theorem because": list(self.recipe.guarantee),
         }
 
@@ -205,7 +219,7 @@ class Agent:
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the graph: an unpickled agent begins its episode anew."""
-        return {**self.__dict__, "_search": None, "_last_root": None, "_acted": False, "on_progress": None}
+        return {**self.__dict__, "_search": None, "_last_root": None, "_acted": False, "_taken": 0, "on_progress": None}
 
     def _warn_of_untried_actions(self, root: Root, result: SearchResult) -> None:
         """Say that there are more actions than simulations, where nothing chooses among them."""
@@ -259,9 +273,17 @@ class Agent:
         return self._search
 
 
+def _in_decisions(root: Root, hold: int) -> tuple[int, int | None]:
+    """Steps since reset and until the time limit, where an action is held for so many of them."""
+    if root.terminated or root.steps_left is None:
+        return root.elapsed // hold, 0 if root.terminated else None
+    left = -(-root.steps_left // hold)
+    return -(-(root.elapsed + root.steps_left) // hold) - left, left
+
+
 def make_agent(
     env: gym.Env,
-    algorithm: str | Recipe = DEFAULT_ALGORITHM,
+    algorithm: str | Recipe | None = None,
     *,
     budget: int | Budget | None = None,
     seed: int | None = None,
@@ -270,7 +292,9 @@ def make_agent(
     memory: int = MEMORY,
     on_progress: OnProgress | None = None,
     simulator: Callable[[], gym.Env] | None = None,
-    state_key: StateKey | None = None,
+    state_key: StateKey = "auto",
+    hold: int | None = None,
+    commit: bool | None = None,
     action_mask: ActionMask | None = None,
     reward_bounds: RewardBounds | None = None,
     actions: ActionGrid | None = None,
@@ -285,7 +309,8 @@ def make_agent(
 
     Args:
         env: a Gymnasium environment, wrapped or not, whose actions are discrete or a Box with bounds.
-        algorithm: a registered algorithm's name, or a recipe.
+        algorithm: a registered algorithm's name, or a recipe; None for "graft", or where states do not recur for
+            "gs-power-uct-f", or "uct-max" if that is due to noise.
         budget: what each decision may spend: a number of simulations, or a `Budget`.  If it is not given, it is chosen
             by what a step costs: simulations of a compiled model, or model steps of a Python simulator and a depth
             that fits, for about a tenth of a second; `describe()` says what was chosen.
@@ -295,8 +320,12 @@ def make_agent(
         memory: bytes that the graph may take.
         on_progress: called between chunks of a search with a `Progress`; a true answer stops it.
         simulator: a function that returns a private environment to simulate in; None to make one where one is needed.
-        state_key: in a simulator, the identity of a state: an `ObservationKey`, or a function of (bare environment,
-            observation); None for the saved state, or the observation where that is not enough.
+        state_key: in a simulator, the identity of a state: an `ObservationKey`, `Cells`, or a function of (bare
+            environment, observation); "exact" for the saved state, or the observation where that is not enough;
+            "actions" for the actions since the root; "auto" for what a probe finds to fit.
+        hold: in a simulator, steps of the environment for which simulations hold an action; None for what fits.
+        commit: whether the environment's actions are held for as long, too, with one decision for all of these steps;
+            False to decide anew at each step, None for what fits.
         action_mask: in a simulator, a function of the bare environment that returns its legal actions; None to read
             `info["action_mask"]` where there is one.
         reward_bounds: in a simulator, smallest and largest reward of one step, if known; a finite p > 1 needs them
@@ -319,14 +348,17 @@ def make_agent(
             anything is compiled.
     """
     env_id = getattr(getattr(env, "spec", None), "id", None)
-    if preset is not None and isinstance(algorithm, str) and is_preset_file(preset):
-        overrides = {**read_preset(preset, algorithm, env_id), **overrides}
+    if preset is not None and not isinstance(algorithm, Recipe) and is_preset_file(preset):
+        overrides = {**read_preset(preset, algorithm or DEFAULT_ALGORITHM, env_id), **overrides}
         saved = overrides.pop("actions", None)
         actions = saved if actions is None else actions
         preset = None
     named = None if preset is None else str(preset)
-    recipe = make_recipe(algorithm, preset=named, env_id=env_id, others=OWN_OPTIONS, **overrides)
+    given = DEFAULT_ALGORITHM if algorithm is None else algorithm
+    recipe = make_recipe(given, preset=named, env_id=env_id, others=OWN_OPTIONS, **overrides)
     recipe = with_functions(recipe, value_function, policy, prior, leaf_batch)
+    functions = value_function, policy, prior
+    free = algorithm is None and preset is None and all(function is None for function in functions)
     return Agent(
         env,
         recipe,
@@ -335,9 +367,12 @@ def make_agent(
         max_nodes,
         memory,
         on_progress,
-        name=algorithm if isinstance(algorithm, str) else "recipe",
+        name=given if isinstance(given, str) else "recipe",
         simulator=simulator,
         state_key=state_key,
+        hold=hold,
+        commit=commit,
+        other=other_recipe(overrides) if free else None,
         action_mask=action_mask,
         reward_bounds=reward_bounds,
         actions=actions,

@@ -7,6 +7,8 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from gymnasium_gsp import ingredients
+from gymnasium_gsp.binding.cells import Cells
+from gymnasium_gsp.binding.keys import ObservationKey
 from gymnasium_gsp.errors import RecipeError, unknown_name
 
 _LONGEST = 1000  # characters of a value
@@ -22,6 +24,7 @@ def _takes_function(kind: type) -> bool:
 
 
 _KINDS = {name: kind for name, kind in vars(ingredients).items() if isinstance(kind, type) and is_dataclass(kind)}
+_KINDS |= {kind.__name__: kind for kind in (Cells, ObservationKey)}
 INGREDIENTS = {name: kind for name, kind in _KINDS.items() if not _takes_function(kind)}
 
 

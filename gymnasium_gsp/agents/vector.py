@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from gymnasium_gsp.agents.agent import Agent, make_agent
 from gymnasium_gsp.agents.seeding import check_seed
 from gymnasium_gsp.agents.wrapper import Decision, PlanningWrapper, choices
-from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM
 from gymnasium_gsp.errors import PlanningError, RecipeError
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.result import SearchResult
@@ -88,12 +87,13 @@ class VectorAgent:
 class LocalPlanners:
     """An agent for each environment of a vector in this process; the environments are read directly."""
 
-    def __init__(self, vector: Vector, seeds: Seeds, algorithm: str | Recipe, options: dict[str, Any]) -> None:
+    def __init__(self, vector: Vector, seeds: Seeds, algorithm: str | Recipe | None, options: dict[str, Any]) -> None:
         self._vector = vector
         self._agents: list[Agent] = []
         for env, seed in zip(vector.envs, seeds, strict=True):
             self._agents.append(make_agent(env, algorithm, seed=seed, **options))
             options = {**options, **choices(self._agents[0])}
+            algorithm = options.pop("algorithm", algorithm)
         self._waiting = np.zeros(vector.num_envs, bool)  # at the last decision
         self.descriptions = [agent.describe() for agent in self._agents]
 
@@ -127,7 +127,7 @@ class LocalPlanners:
 class WrappedPlanners:
     """The planners of the `PlanningWrapper`s around a vector's environments, each in its environment's process."""
 
-    def __init__(self, vector: Vector, seeds: Seeds, algorithm: str | Recipe, options: dict[str, Any]) -> None:
+    def __init__(self, vector: Vector, seeds: Seeds, algorithm: str | Recipe | None, options: dict[str, Any]) -> None:
         self._vector, self._owner = vector, secrets.token_hex(8)
         places = _call(vector, "planner_place")
         by_place = dict(zip(places, seeds, strict=True))
@@ -139,6 +139,7 @@ class WrappedPlanners:
             started = [answer for answer in answers if answer is not None]
             self.descriptions += [description for description, _ in started]
             options = {**options, **started[0][1]}
+            algorithm = options.pop("algorithm", algorithm)
 
     def decide(self, observations: list[Any], infos: list[Any], begun: bool) -> list[Decision]:
         """Plan where an episode goes on; the wrappers have seen what their environments returned last."""
@@ -154,7 +155,7 @@ class WrappedPlanners:
 
 def make_vector_agent(
     envs: Vector,
-    algorithm: str | Recipe = DEFAULT_ALGORITHM,
+    algorithm: str | Recipe | None = None,
     *,
     seed: int | Sequence[int | None] | None = None,
     **options: Any,
@@ -167,7 +168,7 @@ def make_vector_agent(
 
     Args:
         envs: the vector, in any autoreset mode.
-        algorithm: a registered algorithm's name, or a recipe.
+        algorithm: a registered algorithm's name, or a recipe; None to choose it.
         seed: seed of the first environment's planner, the next one has the next number; or a list of seeds.  Each
             planner decides as an agent with its seed would in its environment alone.
         **options: of `make_agent`.  A budget that is not given is chosen in the first environment, for all.

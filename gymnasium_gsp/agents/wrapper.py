@@ -7,7 +7,6 @@ import gymnasium as gym
 from gymnasium.vector.utils import CloudpickleWrapper
 
 from gymnasium_gsp.agents.agent import Agent, make_agent
-from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM
 from gymnasium_gsp.errors import PlanningError, RecipeError
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.result import SearchResult
@@ -33,13 +32,13 @@ class PlanningWrapper(gym.Wrapper, gym.utils.RecordConstructorArgs):
 
     Args:
         env: the environment, wrapped or not.
-        algorithm: a registered algorithm, or a recipe.
+        algorithm: a registered algorithm, or a recipe; None to choose it.
         **options: of `make_agent`.
     """
 
     gsp_neutral: ClassVar[bool] = True
 
-    def __init__(self, env: gym.Env, algorithm: str | Recipe = DEFAULT_ALGORITHM, **options: Any) -> None:
+    def __init__(self, env: gym.Env, algorithm: str | Recipe | None = None, **options: Any) -> None:
         gym.utils.RecordConstructorArgs.__init__(self, algorithm=algorithm, **options)
         gym.Wrapper.__init__(self, env)
         self._settings = (algorithm, options)
@@ -122,8 +121,8 @@ class PlanningWrapper(gym.Wrapper, gym.utils.RecordConstructorArgs):
 
 
 def choices(agent: Agent) -> dict[str, Any]:
-    """Options by which agents of other environments get the same budget and depth."""
-    return {"budget": agent.budget, **{name: getattr(agent.recipe, name) for name in agent.chosen}}
+    """Options by which agents of other environments of the same kind plan in the same way."""
+    return {"budget": agent.budget, **agent.chosen}
 
 
 def _sendable(error: Exception) -> Exception:

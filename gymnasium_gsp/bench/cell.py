@@ -17,6 +17,7 @@ from gymnasium.envs.registration import load_env_creator
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from gymnasium_gsp.agents.agent import Agent
+from gymnasium_gsp.agents.defaults import other_recipe
 from gymnasium_gsp.agents.preset_file import is_preset_file, read_preset
 from gymnasium_gsp.agents.seeding import check_seed
 from gymnasium_gsp.agents.values import parse_value
@@ -26,7 +27,7 @@ from gymnasium_gsp.envs import ENVIRONMENTS
 from gymnasium_gsp.errors import RecipeError, unknown_name
 from gymnasium_gsp.search.budget import Budget, as_budget
 
-_BINDING_OPTIONS = ("actions",)  # how the environment is read; they stand among the options of the algorithm
+_BINDING_OPTIONS = ("actions", "state_key", "hold", "commit")  # how the environment is read and simulated
 _NOT_OPTIONS = ("algorithm", "preset", "env_id")  # fields of a cell that `make_recipe` takes beside the options
 
 _FAMILIES = (  # ids, the extra with their package, its module, and whether Gymnasium registers them without it
@@ -239,7 +240,9 @@ class Cell(Checked):
         """The same with the budget, and the options beside it, that an agent chooses which was given none."""
         with closing(self.make_env()) as env:
             agent = self.make_agent(env, fitting=True)
-        return self.changed(budget=agent.budget, options={**agent.chosen, **options_of(self.options)})
+        chosen = dict(agent.chosen)
+        algorithm = chosen.pop("algorithm", self.algorithm)
+        return self.changed(algorithm=algorithm, budget=agent.budget, options={**chosen, **options_of(self.options)})
 
     def make_agent(self, env: gym.Env[Any, Any], keep_outcomes: bool = False, fitting: bool = False) -> Agent:
         """The agent, bound to an environment that `make_env` made.
@@ -247,7 +250,7 @@ class Cell(Checked):
         Args:
             env: the environment.
             keep_outcomes: whether outcomes are stored even if the recipe does not need them.
-            fitting: whether the agent chooses its budget.
+            fitting: whether the agent chooses its budget, and where states do not recur its algorithm.
 
         Raises:
             RecipeError: for an unknown algorithm, preset or option, or values that make no sense.
@@ -260,10 +263,11 @@ class Cell(Checked):
         algorithm = parse_value(self.algorithm) if is_recipe else self.algorithm
         recipe = make_recipe(algorithm, preset=self.preset or None, env_id=env_id(env), **options)
         name, limits = "recipe" if is_recipe else self.algorithm, None if fitting else self.limits()
-        return Agent(env, recipe, limits, name=name, keep_outcomes=keep_outcomes, **self.binding_options())
+        other = other_recipe(options) if fitting and self.algorithm == DEFAULT_ALGORITHM and not self.preset else None
+        return Agent(env, recipe, limits, name=name, keep_outcomes=keep_outcomes, other=other, **self.binding_options())
 
     def binding_options(self) -> dict[str, Any]:
-        """How the environment is read and simulated, as `binding.connection.connect` takes it."""
+        """How the environment is read and simulated, as `Agent` takes it."""
         options = {name: value for name, value in options_of(self.options).items() if name in _BINDING_OPTIONS}
         return {**options, "simulator": find_function(self.simulator) if self.simulator else None}
 

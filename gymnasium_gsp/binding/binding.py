@@ -45,6 +45,7 @@ class Binding(ABC):
     Attributes:
         view: the environment, with its wrappers.
         actions: its actions, numbered.
+        hold: steps of the environment for which a step of the model holds an action.
 
     Args:
         view: the environment.
@@ -54,6 +55,8 @@ class Binding(ABC):
     Raises:
         RecipeError: if the actions cannot be numbered.
     """
+
+    hold: int = 1
 
     def __init__(
         self, view: EnvironmentView, listed: list[Any] | None = None, points: ActionGrid | None = None

@@ -63,12 +63,12 @@ def check_snapshot(env: Env | str, simulator: Callable[[], Env] | None = None, s
         env: the environment, wrapped or not; or its id, also as `module:Id`.
         simulator: as for `make_agent`.
         seed: seed of the resets and actions.
-        **options: as for `make_agent`: state_key, action_mask, reward_bounds, actions.
+        **options: as for `make_agent`: state_key, hold, action_mask, reward_bounds, actions.
     """
     if isinstance(env, str):
         env = gym.make(env)
     report = Report(getattr(env.spec, "id", None) or type(env.unwrapped).__name__)
-    options = {name: value for name, value in options.items() if value is not None}
+    options = {name: value for name, value in options.items() if value is not None and name != "commit"}
     try:
         binding = connect(env, simulator, **options)
     except RecipeError as error:

@@ -38,7 +38,7 @@ def connect(
         RecipeError: if there is no way, with what to do.
     """
     view = read_environment(env, actions)
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in options.items() if value is not None and value != "auto"}
     if simulator is not None or given:
         return _observed(simulate(view, simulator, observing=observing, actions=actions, **given), observing)
     wrappers = sort_wrappers(view)

@@ -4,7 +4,7 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from gymnasium_gsp.binding.actions import ActionGrid
 from gymnasium_gsp.binding.adapters import choose
 from gymnasium_gsp.binding.adapters.adapter import FAMILY
 from gymnasium_gsp.binding.binding import Binding, Root
+from gymnasium_gsp.binding.cells import Cells, numbers_of
 from gymnasium_gsp.binding.environment import BareEnv, EnvironmentView, smallest_limit
 from gymnasium_gsp.binding.foresight import FORESIGHT_REMEDY, Experiment
 from gymnasium_gsp.binding.keys import ObservationKey, cast_observation, freeze
@@ -19,11 +20,13 @@ from gymnasium_gsp.binding.private_simulator import PrivateSimulator
 from gymnasium_gsp.binding.shared import changed_outside, outside_state
 from gymnasium_gsp.binding.simulator import SimulatorModel
 from gymnasium_gsp.binding.wrappers import SortedWrappers
-from gymnasium_gsp.errors import PlanningError, RecipeError
+from gymnasium_gsp.errors import PlanningError, RecipeError, check_count
 from gymnasium_gsp.models.model import RewardBounds
 
-StateKey = Callable[[BareEnv, Any], Hashable]
-"""A function of (bare environment, observation) that identifies a state."""
+StateKey = Callable[[BareEnv, Any], Hashable] | Literal["auto", "exact", "actions"]
+"""A function of (bare environment, observation) that identifies a state; or "exact" for the saved state (for the
+observation where that cannot be keyed), "actions" for the actions since the root, whatever states they led through, or
+"auto" to find out which of these, or which `Cells`, fit the environment."""
 
 ActionMask = Callable[[BareEnv], Any]
 """A function of the bare environment that returns its legal actions, an array of 0 and 1."""
@@ -47,8 +50,8 @@ class SimulatedBinding(Binding):
         view: the environment.
         wrappers: its wrappers, or those of the simulator that the user gave.
         given: the bare simulator that the user gave; None to make one.
-        state_key: the identity of a state: an `ObservationKey`, or a function of (bare environment, observation);
-            None for the saved state, or the observation where the adapter cannot key the saved state.
+        state_key: the identity of a state, see `StateKey`.
+        hold: steps for which an action is held in simulations; None for 1, or what fits where the key is "auto".
         action_mask: function of the bare environment that returns its legal actions; None to read
             `info["action_mask"]` where there is one.
         reward_bounds: smallest and largest reward of one step, if known.
@@ -64,34 +67,66 @@ class SimulatedBinding(Binding):
         view: EnvironmentView,
         wrappers: SortedWrappers,
         given: BareEnv | None = None,
-        state_key: StateKey | None = None,
+        state_key: StateKey = "auto",
+        hold: int | None = None,
         action_mask: ActionMask | None = None,
         reward_bounds: RewardBounds | None = None,
         observing: bool = False,
         actions: ActionGrid | None = None,
     ) -> None:
-        for option, function in (("state_key", state_key), ("action_mask", action_mask)):
-            if function is not None and not callable(function):
-                raise RecipeError(f"{option} must be a function, not {function!r}")
+        if action_mask is not None and not callable(action_mask):
+            raise RecipeError(f"action_mask must be a function, not {action_mask!r}")
+        if not callable(state_key) and state_key not in get_args(get_args(StateKey)[1]):
+            raise RecipeError(
+                f"state_key must be 'auto', 'exact', 'actions', Cells, an ObservationKey or a function of (env, "
+                f"observation), not {state_key!r}"
+            )
         bounds = view.reward_bounds if reward_bounds is None else _check_bounds(reward_bounds)
         self.adapter = choose(view.raw)
         super().__init__(view, self.adapter.actions(view.raw), actions)
         self.simulator = PrivateSimulator(view, wrappers, self.adapter, given)
         self.action_mask = action_mask
-        by_state = state_key is None and self.adapter.complete
-        self._state_key = None if by_state else state_key or ObservationKey()
-        if not by_state and wrappers.unseen:
+        self.masked = action_mask is not None or "action_mask" in self.simulator.first_info
+        self._observing = observing
+        self._elapsed: int | None = None  # at the last decision
+        mask = self.legal_mask if self.masked else None
+        self.model = SimulatorModel(self.simulator, self.actions, self.key, mask, bounds)
+        self.hold = 1 if hold is None else check_count("hold", hold)
+        self.key_by(state_key)
+
+    @property
+    def hold(self) -> int:
+        """Steps of the environment for which simulations hold an action."""
+        return self.model.hold
+
+    @hold.setter
+    def hold(self, steps: int) -> None:
+        if steps > 1 and self.masked:
             raise RecipeError(
-                f"states of {type(view.raw).__name__} are keyed by the observation, and {', '.join(wrappers.unseen)} "
+                f"hold={steps} holds actions that may become illegal, as {type(self.view.raw).__name__} masks them: "
+                "leave it out, or give 1"
+            )
+        self.model.hold = steps
+
+    def key_by(self, state_key: StateKey) -> None:
+        """Key states this way from now on; before the first decision.
+
+        Raises:
+            RecipeError: if the key needs observations that a wrapper hides.
+        """
+        adapter, unseen = self.adapter, self.simulator.wrappers.unseen
+        self._by_state = state_key in ("auto", "exact", "actions") and adapter.complete
+        of_state = self._by_state or (isinstance(state_key, Cells) and state_key.of == "state")
+        if not of_state and unseen:
+            raise RecipeError(
+                f"states of {type(self.view.raw).__name__} are keyed by the observation, and {', '.join(unseen)} "
                 "cannot be rebuilt around a simulator; leave the wrapper out, or give the environment clone_state() "
                 "and set_state()"
             )
-        if by_state and not observing and not self.adapter.observes:
+        if of_state and state_key != "auto" and not self._observing and not adapter.observes:
             self.simulator.skip_observations()
-        self.masked = action_mask is not None or "action_mask" in self.simulator.first_info
-        mask = self.legal_mask if self.masked else None
-        self._elapsed: int | None = None  # at the last decision
-        self.model = SimulatorModel(self.simulator, self.actions, self.key, mask, bounds)
+        self.state_key = state_key
+        self.model.key = None if state_key == "actions" else self.key
 
     @property
     def time_limit(self) -> int | None:
@@ -99,10 +134,15 @@ class SimulatedBinding(Binding):
 
     def key(self, observation: object) -> Hashable:
         """The key of the simulator's present state, which shows this observation."""
-        if self._state_key is None:
+        if self._by_state:
             return self.adapter.state_key(self.simulator.raw)
+        if isinstance(self.state_key, Cells):
+            of_state = self.state_key.of == "state"
+            numbers: Any = self.adapter.state_key(self.simulator.raw) if of_state else numbers_of(observation)
+            return self.state_key.cell(numbers)
+        function = self.state_key if callable(self.state_key) else ObservationKey()
         observation = cast_observation(self.view.env.observation_space, observation)
-        return freeze(self._state_key(self.simulator.raw, observation))
+        return freeze(function(self.simulator.raw, observation))
 
     def legal_mask(self, info: Any) -> Any:
         """The action mask of the simulator's present state, whose environment last returned this info."""
@@ -121,7 +161,7 @@ class SimulatedBinding(Binding):
         It is tried on the simulator, of environments that no adapter of their family serves, where steps are fast.
         """
         kind, simulator = type(self.view.raw), self.simulator
-        untold = simulator.observers and self._state_key is None  # observations are not computed then
+        untold = simulator.observers and self._by_state  # observations are not computed then
         if kind in _tried or untold or self.adapter.priority == FAMILY or self.adapter.deterministic:
             return
         _tried.add(kind)
@@ -187,8 +227,9 @@ class SimulatedBinding(Binding):
         told = self.action_mask is not None or (isinstance(info, dict) and "action_mask" in info)
         asked_again = not told and elapsed is not None and elapsed == self._elapsed
         self._elapsed = elapsed
-        cells = np.zeros(2, np.int64) if ended else self.model.enter(observation, info, asked_again)
-        return Root(self.model, cells, elapsed or 0, self._steps_left(elapsed), ended, elapsed is not None)
+        left = self._steps_left(elapsed)
+        cells = np.zeros(2, np.int64) if ended else self.model.enter(observation, info, left, asked_again)
+        return Root(self.model, cells, elapsed or 0, left, ended, elapsed is not None)
 
     def check_observation(self, observation: object, root: Root) -> None:
         if self.adapter.observes and self.simulator.wrappers.observations_agree and not root.terminated:
@@ -205,10 +246,18 @@ class SimulatedBinding(Binding):
         return {
             **self._describe(f"a private simulator made by {simulator.origin}, stepped through callbacks"),
             "adapter": self.adapter.name + note,
-            "states keyed by": "the saved state" if self._state_key is None else repr(self._state_key),
+            "states keyed by": self._keyed_by(),
+            "actions held for": f"{self.hold} steps" if self.hold > 1 else "1 step",
             "wrappers left out": [*simulator.wrappers.neutral, *simulator.wrappers.unseen],
             "wrappers rebuilt": simulator.wrappers.rebuilt,
         }
+
+    def _keyed_by(self) -> str:
+        if self.state_key == "actions":
+            return "the actions since the root"
+        if callable(self.state_key):
+            return repr(self.state_key)
+        return "the saved state" if self._by_state else repr(ObservationKey())
 
 
 def _check_bounds(bounds: Any) -> RewardBounds:

@@ -1,8 +1,9 @@
 """A model from any Gymnasium environment: the compiled search calls back into a private simulator.
 
-A state is two cells: the number of a full key (see `keys.KeyTable`) and the steps since the root.  Zero steps mean
+A state is two cells: the number of a full key (see `keys.KeyTable`) and the actions since the root.  No action means
 that a simulation begins: the root's snapshot is loaded and what is hidden is drawn anew.  From there the simulator
-steps on with its own random stream, so nothing is cloned inside a simulation, and a playout is one callback.
+steps on with its own random stream, so nothing is cloned inside a simulation, and a playout is one callback.  An action
+may be held for several steps of the environment, which are one step of the model.
 """
 
 import ctypes
@@ -24,6 +25,7 @@ from gymnasium_gsp.errors import PlanningError
 from gymnasium_gsp.models.model import RewardBounds
 
 _MASKS_KEPT = 4096
+_NO_LIMIT = 1 << 62
 
 
 class _Views(dict[int, Any]):
@@ -43,11 +45,13 @@ class SimulatorModel:
 
     Attributes:
         keys: the numbers of the keys met so far.
+        hold: steps of the environment for which an action is held.
 
     Args:
         simulator: the private environment.
         actions: the actions, numbered.
-        key: function of an observation that returns the key of the simulator's present state.
+        key: function of an observation that returns the key of the simulator's present state; None where the actions
+            since the root are the key.
         mask: function of an `info` that returns the legal actions of the simulator's present state; None if all are.
         reward_bounds: smallest and largest reward of one step, if known.
     """
@@ -60,7 +64,7 @@ class SimulatorModel:
         self,
         simulator: PrivateSimulator,
         actions: Actions,
-        key: Callable[[object], Hashable],
+        key: Callable[[object], Hashable] | None,
         mask: Callable[[object], Any] | None = None,
         reward_bounds: RewardBounds | None = None,
     ) -> None:
@@ -70,7 +74,9 @@ class SimulatorModel:
         self.keys = KeyTable()
         self._raised: list[BaseException] = []
         self._actions = actions
-        self._key, self._mask = key, mask
+        self.key, self._mask = key, mask
+        self.hold, self._full_holds, self._last_hold = 1, _NO_LIMIT, 1
+        self._roots = 0  # met so far, where actions are the key
         self._masks_met: dict[object, LegalActions] = {}  # legal actions by mask, as reading one takes a microsecond
         self._root_number = -1
         self._root_observation: Any = None
@@ -115,15 +121,21 @@ class SimulatorModel:
         self.simulator.adapter.reseed(self.simulator.raw, own)
         self._random.seed(int(playouts.generate_state(1, np.uint64)[0]))
 
-    def enter(self, observation: object, info: object, asked_again: bool = False) -> NDArray[np.int64]:
+    def enter(
+        self, observation: object, info: object, steps_left: int | None = None, asked_again: bool = False
+    ) -> NDArray[np.int64]:
         """The cells of the root: the simulator's present state, with this observation and info.
 
         Args:
             observation: what the environment last returned.
             info: what came with it.
+            steps_left: steps of the environment until its time limit; None if there is none.
             asked_again: whether `info` lacks the legal actions, which the decision before was told at the same time.
         """
-        number = self.keys.number(self._key(observation))
+        full, rest = divmod(_NO_LIMIT if steps_left is None else steps_left, self.hold)
+        self._full_holds, self._last_hold = full, rest or self.hold
+        self._roots += 1
+        number = self.keys.number(("root", self._roots) if self.key is None else self.key(observation))
         if self._mask is not None and not (asked_again and number == self._root_number):
             self._root_legal = self._read_mask(observation, info)
         self._root_number, self._root_observation = number, observation
@@ -162,7 +174,18 @@ class SimulatorModel:
             self._masks_met[name] = legal
         return legal
 
-    def _advance(self, action: int) -> tuple[object, float, bool, object]:
+    def _advance(self, action: int, depth: int) -> tuple[object, float, bool, object]:
+        """Hold an action that follows `depth` others: observation, sum of rewards, whether it ends, info."""
+        observation, total, ended, info = self._take_step(action)
+        if self.hold > 1:
+            for _ in range((self.hold if depth < self._full_holds else self._last_hold) - 1):
+                if ended:
+                    break
+                observation, gain, ended, info = self._take_step(action)
+                total += gain
+        return observation, total, ended, info
+
+    def _take_step(self, action: int) -> tuple[object, float, bool, object]:
         """One step of the simulator: observation, reward, whether the simulation ends, info."""
         answer = self.simulator.env.step(self._actions[action])
         try:
@@ -179,12 +202,13 @@ class SimulatorModel:
             cells = self._cells[state]
             if cells[1] == 0:
                 self.simulator.restore()
-            observation, gain, ended, info = self._advance(action)
+            observation, gain, ended, info = self._advance(action, cells[1])
             self._rewards[reward].value = gain
             cells[1] += 1
             if ended:
                 return TERMINATED
-            cells[0] = self.keys.number(self._key(observation))
+            key = self.key
+            cells[0] = self.keys.number((cells[0], action) if key is None else key(observation))
             self._observation_now = observation
             if self._mask is not None:
                 self._legal_now = self._read_mask(observation, info)
@@ -213,7 +237,7 @@ class SimulatorModel:
             limit, discount, draw = block.playout_steps, block.discount, self._random.random
             total, factor, steps = 0.0, 1.0, 0
             while steps < limit:
-                observation, gain, ended, info = self._advance(legal[int(draw() * len(legal))])
+                observation, gain, ended, info = self._advance(legal[int(draw() * len(legal))], cells[1] + steps)
                 total += factor * gain
                 factor *= discount
                 steps += 1

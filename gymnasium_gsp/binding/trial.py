@@ -13,6 +13,7 @@ import numpy as np
 from gymnasium_gsp.binding.environment import BareEnv, Env
 from gymnasium_gsp.binding.foresight import FORESIGHT_REMEDY, Experiment, streams_of
 from gymnasium_gsp.binding.keys import freeze
+from gymnasium_gsp.binding.probe import choose_view
 from gymnasium_gsp.binding.shared import changed_outside, outside_state
 from gymnasium_gsp.binding.simulated import SimulatedBinding
 from gymnasium_gsp.binding.streams import stream_place
@@ -81,6 +82,7 @@ class Trial:
             ("keys are stable", self.try_keys),
             ("the observation tells the saved state", self.try_observations),
             ("states are met again", self.try_recurrence),
+            ("a key and a hold that fit", self.try_view),
         ):
             try:
                 yield Row(claim, *attempt())
@@ -307,6 +309,9 @@ class Trial:
         note = f"{again / steps:.0%} of {steps} random steps led to a state that other actions had led to"
         advice = ": a coarser state_key= joins states, or key='actions' plans without them"
         return PASSED, note + advice * (again < _RARELY * steps)
+
+    def try_view(self) -> Outcome:
+        return PASSED, str(choose_view(self.binding))
 
     def costs(self) -> dict[str, float]:
         """Microseconds of a step of the simulator, and of saving, restoring and keying."""

@@ -1,8 +1,8 @@
 """Budget: what a decision may spend, and what it has spent so far."""
 
 import math
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 from gymnasium_gsp.errors import KnownFields, RecipeError, check_count
 
@@ -39,6 +39,11 @@ class Budget(KnownFields):
                 raise RecipeError(f"budget: seconds must be a finite number above 0, not {seconds!r}")
         if all(getattr(self, field.name) is None for field in fields(self)):
             raise RecipeError("an empty budget would search for ever: give simulations, model_steps, seconds or nodes")
+
+    def in_decisions(self, hold: int) -> Self:
+        """The same where a step of the model holds an action for so many steps of the environment."""
+        steps = self.model_steps
+        return self if steps is None or hold == 1 else replace(self, model_steps=max(1, steps // hold))
 
 
 _ADVICE = "; for a time limit give Budget(seconds=...)"

@@ -30,7 +30,7 @@ def test_the_choice_can_be_given_again_and_gives_the_same_numbers(monkeypatch):
         chosen = gsp.make_agent(env, seed=0)
         assert chosen.budget == gsp.Budget(model_steps=steps)
         assert chosen.recipe.horizon == gsp.ingredients.FixedHorizon(depth)
-        options = {name: parse_value(text) for name, text in chosen.chosen.items()}
+        options = {name: parse_value(text) for name, text in chosen.describe()["chosen"].items()}
         given = gsp.make_agent(env, seed=0, budget=chosen.budget, **options)
         results = [agent.plan(observation, info) for agent in (chosen, given)]
         assert results[0].q_values.tolist() == results[1].q_values.tolist()

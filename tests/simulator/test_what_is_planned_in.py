@@ -161,7 +161,7 @@ def test_an_attribute_is_no_time_limit(play):
 
 def test_a_time_limit_that_is_changed_counts():
     env = gym.make("CartPole-v1")
-    agent = gsp.make_agent(env, "uct", budget=20, seed=0)
+    agent = gsp.make_agent(env, "uct", budget=20, seed=0, hold=1)
     observation, info = env.reset(seed=0)
     limit = env
     while not isinstance(limit, Limit):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gymnasium_gsp.binding.adapters.adapter import Adapter, constants
-from gymnasium_gsp.binding.environment import BareEnv
+from gymnasium_gsp.binding.environment import BareEnv, Env
 from gymnasium_gsp.binding.keys import float_key
 
 _BESIDE = ("steps_beyond_terminated", "last_u")
@@ -25,6 +25,9 @@ class ClassicControl(Adapter):
     @classmethod
     def fits(cls, env: BareEnv) -> bool:
         return type(env).__module__.startswith("gymnasium.envs.classic_control.")
+
+    def prepare(self, simulator: Env, env: BareEnv) -> None:
+        simulator.unwrapped.__dict__.update(constants(env))
 
     def save(self, env: BareEnv) -> Any:
         beside = {name: getattr(env, name) for name in _BESIDE if hasattr(env, name)}
