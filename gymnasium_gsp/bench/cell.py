@@ -183,9 +183,16 @@ class Cell(Checked):
         return {**values, "preset": "", "options": {**options, **options_of(values.get("options"))}}
 
     @classmethod
-    def asked(cls, budget: Any = None, **fields: Any) -> Self:
-        """The cell that somebody asks for; a budget that was not given is chosen by what a step costs."""
-        return cls(**fields).with_fitting_budget() if budget is None else cls(budget=budget, **fields)
+    def asked(cls, budget: Any = None, algorithm: str | None = None, **fields: Any) -> Self:
+        """The cell that somebody asks for; a budget and an algorithm that were not given are chosen, see `Agent`."""
+        given = {name: value for name, value in (("budget", budget), ("algorithm", algorithm)) if value is not None}
+        cell = cls(**given, **fields)
+        if len(given) == 2:
+            return cell
+        with closing(cell.make_env()) as env:
+            agent = cell.make_agent(env, free_budget=budget is None, free_algorithm=algorithm is None)
+        options = {**agent.chosen, **options_of(cell.options)}
+        return cell.changed(algorithm=options.pop("algorithm", cell.algorithm), budget=agent.budget, options=options)
 
     def flags(self, modules: Iterable[str] = (), fitting: bool = False) -> list[str]:
         """The words after `gsp run` that name this cell.
@@ -236,21 +243,20 @@ class Cell(Checked):
             raise RecipeError(f"{self.wrap} must return the wrapped environment, not {wrapped!r}")
         return wrapped
 
-    def with_fitting_budget(self) -> Self:
-        """The same with the budget, and the options beside it, that an agent chooses which was given none."""
-        with closing(self.make_env()) as env:
-            agent = self.make_agent(env, fitting=True)
-        chosen = dict(agent.chosen)
-        algorithm = chosen.pop("algorithm", self.algorithm)
-        return self.changed(algorithm=algorithm, budget=agent.budget, options={**chosen, **options_of(self.options)})
-
-    def make_agent(self, env: gym.Env[Any, Any], keep_outcomes: bool = False, fitting: bool = False) -> Agent:
+    def make_agent(
+        self,
+        env: gym.Env[Any, Any],
+        keep_outcomes: bool = False,
+        free_budget: bool = False,
+        free_algorithm: bool = False,
+    ) -> Agent:
         """The agent, bound to an environment that `make_env` made.
 
         Args:
             env: the environment.
             keep_outcomes: whether outcomes are stored even if the recipe does not need them.
-            fitting: whether the agent chooses its budget, and where states do not recur its algorithm.
+            free_budget: whether the agent chooses its budget.
+            free_algorithm: whether it chooses its algorithm where states do not recur.
 
         Raises:
             RecipeError: for an unknown algorithm, preset or option, or values that make no sense.
@@ -262,8 +268,8 @@ class Cell(Checked):
         is_recipe = "(" in self.algorithm
         algorithm = parse_value(self.algorithm) if is_recipe else self.algorithm
         recipe = make_recipe(algorithm, preset=self.preset or None, env_id=env_id(env), **options)
-        name, limits = "recipe" if is_recipe else self.algorithm, None if fitting else self.limits()
-        other = other_recipe(options) if fitting and self.algorithm == DEFAULT_ALGORITHM and not self.preset else None
+        name, limits = "recipe" if is_recipe else self.algorithm, None if free_budget else self.limits()
+        other = other_recipe(options) if free_algorithm and not self.preset else None
         return Agent(env, recipe, limits, name=name, keep_outcomes=keep_outcomes, other=other, **self.binding_options())
 
     def binding_options(self) -> dict[str, Any]:

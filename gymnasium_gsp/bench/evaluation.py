@@ -11,7 +11,7 @@ import gymnasium as gym
 import numpy as np
 
 from gymnasium_gsp.agents.seeding import episode_seeds
-from gymnasium_gsp.algorithms.registry import ALGORITHMS, DEFAULT_ALGORITHM
+from gymnasium_gsp.algorithms.registry import ALGORITHMS
 from gymnasium_gsp.bench.card import Card, Interval
 from gymnasium_gsp.bench.cell import Cell, env_id, import_needed, recipe_text
 from gymnasium_gsp.bench.episode import Episode, play
@@ -36,7 +36,7 @@ _TASK = ("environment", "environment_arguments", "wrappers", "discount")  # what
 
 def evaluate(
     env: str,
-    algorithm: str = DEFAULT_ALGORITHM,
+    algorithm: str | None = None,
     *,
     budget: Any = None,
     episodes: int = 100,
@@ -49,7 +49,7 @@ def evaluate(
 
     Args:
         env: id of the environment, short name of a benchmark, or module:Id.
-        algorithm: a registered algorithm's name.
+        algorithm: a registered algorithm's name; None for the one that fits.
         budget: number of simulations of a decision, or a `Budget`; None for one that fits the cost of a step.
         episodes: how many to play.
         seed: decides the seeds of environment and agent in each episode.
@@ -62,7 +62,7 @@ def evaluate(
         PlanningError: if the environment or a search fails.
     """
     modules = import_needed(env, modules)
-    cell = Cell.asked(budget, env=env, algorithm=algorithm, seed=seed, **fields)
+    cell = Cell.asked(budget, algorithm, env=env, seed=seed, **fields)
     return make_card(cell, list(play(cell, episodes, jobs, modules)), modules)
 
 

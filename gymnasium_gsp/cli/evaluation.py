@@ -17,7 +17,7 @@ CardFile = Annotated[Path, typer.Argument(metavar="CARD.json", help="A card that
 @app.command()
 def evaluate(
     env: front.Environment,
-    algorithm: front.AlgorithmName = "graft",
+    algorithm: front.FittingAlgorithm = None,
     preset: front.Preset = None,
     budget: front.FittingBudget = None,
     episodes: Annotated[int, typer.Option(metavar="M", min=1, help="How many episodes to play.")] = 100,

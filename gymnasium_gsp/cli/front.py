@@ -20,6 +20,12 @@ Environment = Annotated[
     str, typer.Argument(metavar="ENV", help="GSP/FrozenLake-v0, FrozenLake for short, or module:Id.")
 ]
 AlgorithmName = Annotated[str, typer.Option(help="An algorithm; `gsp list` shows them.")]
+FittingAlgorithm = Annotated[
+    str | None,
+    typer.Option(
+        show_default="graft, or what fits where states do not recur", help="An algorithm; `gsp list` shows them."
+    ),
+]
 Preset = Annotated[str | None, typer.Option(help="A named set of options of the algorithm, or a preset FILE.toml.")]
 Jobs = Annotated[int | None, typer.Option(metavar="J", min=1, help="Processes; all cores by default.")]
 StoreFile = Annotated[Path, typer.Option(metavar="FILE", help="The file of episodes; the same command goes on.")]

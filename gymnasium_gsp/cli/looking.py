@@ -25,7 +25,7 @@ def inspect(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page.")] = Path("inspect.html"),
     step: Annotated[int, typer.Option(metavar="N", min=0, help="Inspect the decision after N steps.")] = 0,
     episode: Annotated[bool, typer.Option("--episode", help="Inspect every decision of the episode.")] = False,
-    algorithm: front.AlgorithmName = "graft",
+    algorithm: front.FittingAlgorithm = None,
     preset: front.Preset = None,
     budget: front.FittingBudget = None,
     seed: SeedOption = 0,
@@ -66,7 +66,7 @@ def inspect(
 @app.command()
 def watch(
     env: front.Environment,
-    algorithm: front.AlgorithmName = "graft",
+    algorithm: front.FittingAlgorithm = None,
     preset: front.Preset = None,
     budget: front.FittingBudget = None,
     seed: SeedOption = 0,

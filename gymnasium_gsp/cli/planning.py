@@ -42,7 +42,7 @@ def list_all(
 @app.command()
 def run(
     env: front.Environment,
-    algorithm: front.AlgorithmName = "graft",
+    algorithm: front.FittingAlgorithm = None,
     preset: front.Preset = None,
     budget: front.FittingBudget = None,
     episodes: Annotated[int, typer.Option(metavar="M", min=1, help="How many episodes to play.")] = 20,
@@ -84,7 +84,7 @@ def run(
 @app.command()
 def check(
     env: front.Environment,
-    algorithm: front.AlgorithmName = "graft",
+    algorithm: front.FittingAlgorithm = None,
     budget: Annotated[str | None, typer.Option(metavar="N", help="Also time a decision with this budget.")] = None,
     options: front.AlgorithmSettings = None,
     actions: front.Actions = None,
@@ -99,14 +99,15 @@ def check(
     from gymnasium_gsp.binding.check import check_snapshot
 
     modules = import_needed(env, modules)
-    fields = {"env": env, "algorithm": algorithm, "env_options": env_options}
-    cell = Cell(**fields, options=front.with_actions(options, actions), wrap=wrap, simulator=simulator)
+    fields = {"env": env, "env_options": env_options, "options": front.with_actions(options, actions)}
+    fields |= {"wrap": wrap, "simulator": simulator}
+    cell = Cell(**fields)
     with closing(cell.make_env()) as live:
         result = check_snapshot(live, **cell.binding_options())
     print(result)
     if not result.passed:
         raise typer.Exit(front.FAILED)
-    cells = [cell.with_fitting_budget(), *([cell.changed(budget=budget)] if budget else [])]
+    cells = [Cell.asked(each, algorithm, **fields) for each in ([None, budget] if budget else [None])]
     seconds = [time_decision(one) for one in cells]
     for one, each, which in zip(cells, seconds, ("by default", "as asked"), strict=False):
         print(f"a decision takes {each:.2g} s {which}, with --budget {shlex.quote(str(one.budget))}")
