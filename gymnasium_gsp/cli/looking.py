@@ -30,6 +30,7 @@ def inspect(
     budget: front.FittingBudget = None,
     seed: SeedOption = 0,
     options: front.AlgorithmSettings = None,
+    actions: front.Actions = None,
     env_options: front.EnvironmentSettings = None,
     wrap: front.Wrap = None,
     simulator: front.Simulator = None,
@@ -53,8 +54,8 @@ def inspect(
         raise RecipeError(f"a page is a file whose name ends in {' or '.join(_PAGES)}, not {output.name!r}")
     import_needed(env, modules)
     cell = Cell.asked(
-        budget, env=env, algorithm=algorithm, preset=preset, seed=seed, options=options, env_options=env_options,
-        wrap=wrap, simulator=simulator,
+        budget, env=env, algorithm=algorithm, preset=preset, seed=seed, options=front.with_actions(options, actions),
+        env_options=env_options, wrap=wrap, simulator=simulator,
     )  # fmt: skip
     first, last, whole = (0, None, step or None) if episode else (step, step, step)
     with progress_shown(None if episode else step + 1, unit="decisions", delay=2.0) as show:
@@ -75,6 +76,7 @@ def watch(
         Path | None, typer.Option(metavar="FILE", help="Also a film: .gif, or .mp4 with the extra films.")
     ] = None,
     options: front.AlgorithmSettings = None,
+    actions: front.Actions = None,
     env_options: front.EnvironmentSettings = None,
     wrap: front.Wrap = None,
     simulator: front.Simulator = None,
@@ -96,8 +98,8 @@ def watch(
         check_new(video, force)
     import_needed(env, modules)
     cell = Cell.asked(
-        budget, env=env, algorithm=algorithm, preset=preset, seed=seed, options=options, env_options=env_options,
-        wrap=wrap, simulator=simulator,
+        budget, env=env, algorithm=algorithm, preset=preset, seed=seed, options=front.with_actions(options, actions),
+        env_options=env_options, wrap=wrap, simulator=simulator,
     )  # fmt: skip
     shown = with_pictures(cell, ("rgb_array",) if video is not None else ("ansi", "rgb_array"))
     if video is not None and "rgb_array" not in shown.env_options:

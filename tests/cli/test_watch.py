@@ -99,6 +99,7 @@ def test_bad_input_says_what_to_do(tmp_path, monkeypatch):
         "a film is a .gif or, with moviepy, a .mp4, not 'film.avi'" in gsp("FrozenLake", "--video", "film.avi").stderr
     )
     monkeypatch.setattr("gymnasium_gsp.bench.film.find_spec", lambda name: None)
+    assert "actions=3 counts points of a continuous action space" in gsp("FrozenLake", "--actions", 3).stderr
     assert "pip install 'gymnasium-gsp[films]'" in gsp("FrozenLake", "--video", "film.mp4").stderr
     there = tmp_path / "there.gif"
     there.write_text("kept")

@@ -298,5 +298,6 @@ def test_bad_input_says_what_to_do(tmp_path):
     assert "is a folder; give the name of a file" in gsp("FrozenLake", "-o", tmp_path, "--force").stderr
     assert "ends in .html or .htm, not 'page.txt'" in gsp("FrozenLake", "-o", tmp_path / "page.txt").stderr
     assert not (tmp_path / "page.txt").exists()
+    assert "actions=3 counts points" in gsp("FrozenLake", "-o", tmp_path / "page.html", "--actions", 3).stderr
     late = gsp("FrozenLake", "-o", tmp_path / "late.html", "--env-set", "horizon=3", "--step", 3, "--budget", 8)
     assert "the episode had ended after 3 steps" in late.stderr
