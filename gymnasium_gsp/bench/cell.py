@@ -244,13 +244,16 @@ class Cell(Checked):
         algorithm = chosen.pop("algorithm", self.algorithm)
         return self.changed(algorithm=algorithm, budget=agent.budget, options={**chosen, **options_of(self.options)})
 
-    def make_agent(self, env: gym.Env[Any, Any], keep_outcomes: bool = False, fitting: bool = False) -> Agent:
+    def make_agent(
+        self, env: gym.Env[Any, Any], keep_outcomes: bool = False, fitting: bool = False, trial: bool = True
+    ) -> Agent:
         """The agent, bound to an environment that `make_env` made.
 
         Args:
             env: the environment.
             keep_outcomes: whether outcomes are stored even if the recipe does not need them.
             fitting: whether the agent chooses its budget, and where states do not recur its algorithm.
+            trial: whether the agent tries a simulator first, which takes steps.
 
         Raises:
             RecipeError: for an unknown algorithm, preset or option, or values that make no sense.
@@ -264,7 +267,16 @@ class Cell(Checked):
         recipe = make_recipe(algorithm, preset=self.preset or None, env_id=env_id(env), **options)
         name, limits = "recipe" if is_recipe else self.algorithm, None if fitting else self.limits()
         other = other_recipe(options) if fitting and self.algorithm == DEFAULT_ALGORITHM and not self.preset else None
-        return Agent(env, recipe, limits, name=name, keep_outcomes=keep_outcomes, other=other, **self.binding_options())
+        return Agent(
+            env,
+            recipe,
+            limits,
+            name=name,
+            keep_outcomes=keep_outcomes,
+            other=other,
+            trial=trial,
+            **self.binding_options(),
+        )
 
     def binding_options(self) -> dict[str, Any]:
         """How the environment is read and simulated, as `Agent` takes it."""
