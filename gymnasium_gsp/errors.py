@@ -2,7 +2,8 @@
 
 import difflib
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from typing import Any, Self
 
@@ -13,6 +14,16 @@ class PlanningError(RuntimeError):
 
 class RecipeError(ValueError):
     """A recipe, an option or a budget that makes no sense; raised before anything is compiled or searched."""
+
+
+@contextmanager
+def noting(place: str) -> Iterator[None]:
+    """Add a note of the place to whatever a user's own code raises there."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(place)
+        raise
 
 
 def unknown_name(kind: str, given: object, allowed: Iterable[str]) -> str:

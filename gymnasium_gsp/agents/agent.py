@@ -61,6 +61,7 @@ class Agent:
         keep_outcomes: whether outcomes are stored even if the recipe does not need them, for `graph`.
         commit: whether an action that simulations hold is held in the environment too, without a decision in between.
         other: the recipe of another algorithm, to choose it where states do not recur; None to keep `recipe`.
+        trial: whether the claims that planning rests on are tried first, on a simulator, which takes steps.
         **binding: how the environment is read and simulated, see `binding.connection.connect`.
     """
 
@@ -78,6 +79,7 @@ class Agent:
         hold: int | None = None,
         commit: bool | None = None,
         other: OtherRecipe | None = None,
+        trial: bool = True,
         **binding: Any,
     ) -> None:
         self.on_progress = on_progress
@@ -85,7 +87,7 @@ class Agent:
         check_spaces(recipe, env)
         self._binding = connect(env, observing=bool(recipe.functions), hold=hold, **binding)
         self._action_names = action_names(env) or self._binding.actions.names()
-        if isinstance(self._binding, SimulatedBinding):
+        if trial and isinstance(self._binding, SimulatedBinding):
             self._binding.warn_of_failed_claims()
         self.budget, self.recipe, self.chosen = fit(self._binding, recipe, budget, hold, commit, other)
         if self._binding.actions.refine and self.recipe.widening is None:

@@ -182,11 +182,15 @@ def make_vector_agent(
         return VectorAgent(vector, WrappedPlanners(vector, seeds, algorithm, options))
     if isinstance(vector, SyncVectorEnv) or hasattr(vector, "buf_dones"):
         return VectorAgent(vector, LocalPlanners(vector, seeds, algorithm, options))
+    if isinstance(vector, gym.vector.VectorEnv) and not isinstance(vector, gym.vector.AsyncVectorEnv):
+        raise RecipeError(
+            f"{type(vector).__name__} computes all its environments at once, and has none to plan in: take "
+            "gymnasium.make_vec(id, n, 'sync')"
+        )
     raise RecipeError(
         f"the environments of {type(vector).__name__} are out of reach. In other processes, each needs a "
         "gymnasium_gsp.PlanningWrapper: gymnasium.make_vec(id, n, 'async', wrappers=[gymnasium_gsp.PlanningWrapper]), "
-        "or make_vec_env(id, n, wrapper_class=gymnasium_gsp.PlanningWrapper, vec_env_cls=SubprocVecEnv). A vector that "
-        "computes all environments at once has none to plan in: take gymnasium.make_vec(id, n, 'sync')"
+        "or make_vec_env(id, n, wrapper_class=gymnasium_gsp.PlanningWrapper, vec_env_cls=SubprocVecEnv)"
     )
 
 

@@ -63,15 +63,23 @@ def check_origins(runs: Iterable[Run], store: Store) -> None:
                 )
 
 
-def compile_all(runs: Iterable[Run]) -> None:
-    """Compile everything into the cache, once, so that no worker has to.
+def compile_all(runs: Iterable[Run], workers: Workers, modules: Sequence[str] = ()) -> None:
+    """Compile everything into the cache, once; what steps an environment's own code does so in a worker.
+
+    Args:
+        runs: what will be played.
+        workers: who plays.
+        modules: imported by a worker first.
 
     Raises:
         RecipeError: for options that do not go together, which some planners see only when they plan.
     """
     for run in {(run.cell.env, run.recipe): run for run in runs}.values():
         try:
-            warm_up(run.cell)
+            if run.simulated:
+                workers.executor().submit(task_of(run.cell, modules).prepare).result()
+            else:
+                warm_up(run.cell)
         except RecipeError:
             raise
         except Exception:

@@ -249,6 +249,7 @@ class Cell(Checked):
         keep_outcomes: bool = False,
         free_budget: bool = False,
         free_algorithm: bool = False,
+        trial: bool = True,
     ) -> Agent:
         """The agent, bound to an environment that `make_env` made.
 
@@ -257,6 +258,7 @@ class Cell(Checked):
             keep_outcomes: whether outcomes are stored even if the recipe does not need them.
             free_budget: whether the agent chooses its budget.
             free_algorithm: whether it chooses its algorithm where states do not recur.
+            trial: whether the agent tries a simulator first, which takes steps.
 
         Raises:
             RecipeError: for an unknown algorithm, preset or option, or values that make no sense.
@@ -270,7 +272,16 @@ class Cell(Checked):
         recipe = make_recipe(algorithm, preset=self.preset or None, env_id=env_id(env), **options)
         name, limits = "recipe" if is_recipe else self.algorithm, None if free_budget else self.limits()
         other = other_recipe(options) if free_algorithm and not self.preset else None
-        return Agent(env, recipe, limits, name=name, keep_outcomes=keep_outcomes, other=other, **self.binding_options())
+        return Agent(
+            env,
+            recipe,
+            limits,
+            name=name,
+            keep_outcomes=keep_outcomes,
+            other=other,
+            trial=trial,
+            **self.binding_options(),
+        )
 
     def binding_options(self) -> dict[str, Any]:
         """How the environment is read and simulated, as `Agent` takes it."""

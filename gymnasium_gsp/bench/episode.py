@@ -15,7 +15,7 @@ from gymnasium_gsp.agents.seeding import episode_seeds
 from gymnasium_gsp.bench.cell import Cell, env_id, import_modules, recipe_text
 from gymnasium_gsp.bench.executors import start_workers
 from gymnasium_gsp.bench.provenance import machine, versions
-from gymnasium_gsp.errors import check_count
+from gymnasium_gsp.errors import check_count, noting
 from gymnasium_gsp.exact import Regret, episode_optimum, return_discount
 from gymnasium_gsp.search.result import SearchResult
 
@@ -72,9 +72,10 @@ def warm_up(cell: Cell) -> None:
     with closing(cell.make_env()) as env:
         agent = cell.make_agent(env)
         agent.budget = replace(cell.limits(), model_steps=1)
-        with warnings.catch_warnings():
+        observation, info = env.reset(seed=0)
+        with noting("in a simulation from the first state"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a budget that is too small for its actions
-            agent.act(*env.reset(seed=0))
+            agent.act(observation, info)
 
 
 OnDecision = Callable[[SearchResult], object]
@@ -94,7 +95,9 @@ def play_episode(cell: Cell, index: int, on_decision: OnDecision | None = None) 
         draws_layout = getattr(env.unwrapped, "draws_layout", False) and not cell.wrap
         optimum = episode_optimum(env) if draws_layout else None
         while not done:
-            action = agent.act(observation, info)
+            step = len(results) + 1
+            with noting(f"in a simulation, while step {step} was planned"):
+                action = agent.act(observation, info)
             results.append(agent.result)
             root = agent.root
             assert root is not None
@@ -103,7 +106,8 @@ def play_episode(cell: Cell, index: int, on_decision: OnDecision | None = None) 
             regret.add(root.cells, agent.result.action)
             if on_decision is not None:
                 on_decision(agent.result)
-            observation, reward, terminated, truncated, info = env.step(action)
+            with noting(f"in step {step} of the real environment"):
+                observation, reward, terminated, truncated, info = env.step(action)
             total_reward += weight * float(reward)
             weight *= return_discount(env)
             done = terminated or truncated

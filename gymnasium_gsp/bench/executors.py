@@ -29,12 +29,13 @@ class Workers:
 
 
 @contextmanager
-def start_workers(jobs: int | None = None, dask: str | None = None) -> Iterator[Workers]:
+def start_workers(jobs: int | None = None, dask: str | None = None, apart: bool = False) -> Iterator[Workers]:
     """A pool that is shut down at the end, whatever it is still playing.
 
     Args:
         jobs: number of processes of this machine; None for all cores.
         dask: address of the scheduler of a Dask cluster, all of which plays; None for this machine.
+        apart: whether a single job, too, has a process of its own, as it may end it.
 
     Raises:
         RecipeError: for a number of jobs that makes no sense, or an address where no scheduler answers.
@@ -43,7 +44,7 @@ def start_workers(jobs: int | None = None, dask: str | None = None) -> Iterator[
     size = (os.cpu_count() or 1) if jobs is None else check_count("jobs", jobs)
     if dask is not None:
         yield from _dask(dask)
-    elif size == 1:
+    elif size == 1 and not apart:
         yield Workers(1, _InThisProcess)
     else:
         yield from _processes(size)

@@ -56,11 +56,13 @@ class Run(NamedTuple):
         cell: where the store keeps them.
         episodes: how many.
         recipe: how the algorithm plans, as the call that makes it.
+        simulated: whether planning steps the environment's own code, which may end its process.
     """
 
     cell: Cell
     episodes: int
     recipe: str
+    simulated: bool = False
 
 
 def _names(given: Any, info: ValidationInfo) -> tuple[str, ...]:
@@ -217,15 +219,16 @@ def runs_of(grids: Iterable[Grid]) -> list[Run]:
         RecipeError: for an environment that cannot be made, an unknown algorithm, preset or option, or values that make
             no sense.
     """
-    checked: dict[Cell, tuple[str, str]] = {}  # id and recipe by a cell with the smallest budget
+    checked: dict[Cell, tuple[str, str, bool]] = {}  # id, recipe, simulated, by a cell with the smallest budget
     runs: dict[Cell, Run] = {}
     for cell, episodes in ((cell, grid.episodes) for grid in grids for cell in grid.cells()):
         any_budget = cell.changed(budget=1)
         if any_budget not in checked:
             with closing(cell.make_env()) as env:
-                checked[any_budget] = env_id(env), recipe_text(cell.make_agent(env))
-        env_name, recipe = checked[any_budget]
+                agent = cell.make_agent(env, trial=False)  # nothing is stepped here: that is for the workers
+                checked[any_budget] = env_id(env), recipe_text(agent), "adapter" in agent.describe()
+        env_name, recipe, simulated = checked[any_budget]
         cell = cell.changed(env=env_name)
         if cell not in runs or runs[cell].episodes < episodes:
-            runs[cell] = Run(cell, episodes, recipe)
+            runs[cell] = Run(cell, episodes, recipe, simulated)
     return list(runs.values())

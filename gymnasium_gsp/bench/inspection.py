@@ -16,7 +16,7 @@ from gymnasium_gsp.agents.seeding import episode_seeds
 from gymnasium_gsp.bench.cell import Cell, env_id
 from gymnasium_gsp.bench.texts import arguments_of
 from gymnasium_gsp.envs.grid import GridEnv
-from gymnasium_gsp.errors import RecipeError
+from gymnasium_gsp.errors import RecipeError, noting
 from gymnasium_gsp.exact import HorizonValues, backward_induction, enumerate_model
 from gymnasium_gsp.exact.elimination import can_eliminate, has_wide_rows
 from gymnasium_gsp.inspector.graph import SearchGraph
@@ -75,10 +75,12 @@ def moments(cell: Cell, on_progress: OnProgress | None = None) -> Iterator[Momen
         agent.reset(seed=agent_seed)
         step, total, seconds, done = 0, 0.0, 0.0, False
         while not done:
-            action = agent.act(observation, info)
+            with noting(f"in a simulation, while step {step + 1} was planned"):
+                action = agent.act(observation, info)
             seconds += agent.result.seconds
             yield Moment(env, agent, step, total, seconds)
-            observation, reward, terminated, truncated, info = env.step(action)
+            with noting(f"in step {step + 1} of the real environment"):
+                observation, reward, terminated, truncated, info = env.step(action)
             total += float(reward)
             step, done = step + 1, terminated or truncated
         yield Moment(env, agent, step, total, seconds, ended=True)

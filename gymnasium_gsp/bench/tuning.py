@@ -165,7 +165,7 @@ class Tuning:
         runs = self.runs(candidate, episodes, seed)
         check_origins(runs, self.store)
         if any(missing(runs, self.store)):
-            compile_all(runs)
+            compile_all(runs, self.workers, self.modules)
             Benchmark(runs, self.store, self.workers, self.modules).play()
         returns = [self.store.returns(run.cell) for run in runs]
         means = [float(np.mean([by_index[index] for by_index in returns])) for index in range(runs[0].episodes)]

@@ -5,7 +5,8 @@ are played from several seeds by the same actions.  Where two of them show the s
 copies of either under new randomness never do, a copy knows what the player cannot.  That alone may be hidden *state*,
 a layout that stays as it was drawn.  It is the *future* if the two also part when nothing but what runs by itself (a
 clock, a counter, a position in a list) is moved on from a moment at which they agreed, or if a hidden sequence is used
-up.
+up.  A generator that is written out as numbers counts as running by itself, also where actions decide how often it is
+drawn from: its numbers are large and jump about, which no place, count or speed does.
 """
 
 import copy
@@ -30,6 +31,8 @@ _EPISODES = 8
 _COPIES = 16  # copies that must all tell what the original did: an honest one does with probability 2**-32 at most
 _LONGEST = 64  # entries of a container that is searched for streams
 _PAIRS = 4  # pairs of episodes that are looked into
+_LARGEST_COUNT = 1 << 24  # whole numbers above it are neither places nor counts
+_JUMP = 1 / 8  # change of a generator's numbers in a step, at least, as a share of the largest of them
 FORESIGHT_REMEDY = (
     "planning would see the future; give the environment redraw_hidden(), which draws from self.np_random what is "
     "still to come, and a state_key() without it"
@@ -169,12 +172,12 @@ class Experiment:
             hidden = content_of(value) != content_of(here[1].parts.get(path))
             if hidden and after is not None and _used_up(value, after):
                 return f"{'.'.join(path)} holds what will be drawn"
-        moving = _by_itself(played)
+        moving = _by_itself(played) | _generators(left)
         names = ", ".join(".".join(path) for path in sorted(moving))
         for other in range(min(len(left.moments), len(right.moments)) if moving else 0):
             before = here if other > step else (left.moments[other], right.moments[other])
             after = (left.moments[other], right.moments[other]) if other > step else here
-            moved = [{path: moment.parts[path] for path in moving & moment.parts.keys()} for moment in after]
+            moved = [{path: moment.parts[path] for path in sorted(moving & moment.parts.keys())} for moment in after]
             if other != step and self._part_when_moved(before, moved, agreed=other < step):
                 return f"what runs by itself ({names}) decides it"
         return ""
@@ -238,6 +241,31 @@ def _by_itself(played: list[Played]) -> set[Path]:
             changing |= {p for p, value in after.parts.items() if content_of(value) != content_of(before.parts.get(p))}
     driven = {path for table in values.values() for path, contents in table.items() if len(contents) > 1}
     return changing - driven
+
+
+def _generators(episode: Played) -> set[Path]:
+    """Whole numbers that are large and jump about, as those of a generator do."""
+    found = set()
+    for path in set.intersection(*(set(moment.parts) for moment in episode.moments)):
+        try:
+            numbers = np.array([_whole_numbers(moment.parts[path]) for moment in episode.moments])
+        except (TypeError, ValueError, OverflowError):  # of another kind, or not always as many
+            continue
+        largest = np.abs(numbers).max(initial=0.0)
+        if largest > _LARGEST_COUNT and np.abs(np.diff(numbers, axis=0)).mean() >= _JUMP * largest:
+            found.add(path)
+    return found
+
+
+def _whole_numbers(value: Any) -> np.ndarray:
+    """A whole number of any size, or an array of some, as floats.
+
+    Raises:
+        TypeError: for anything else.
+    """
+    if not isinstance(value, int | np.integer) and not (isinstance(value, np.ndarray) and value.dtype.kind in "iu"):
+        raise TypeError(f"a {type(value).__name__} is not made of whole numbers")
+    return np.asarray(value, float)
 
 
 def _used_up(before: Any, after: Any) -> bool:

@@ -61,6 +61,8 @@ def freeze(value: object, decimals: int | None = None) -> Hashable:
         return _freeze_float(float(value), decimals)  # type: ignore[arg-type]
     if isinstance(value, np.generic):
         return value.item()
+    if kind is bytearray:
+        return ("bytearray", bytes(value))  # type: ignore[call-overload]
     if isinstance(value, np.ndarray):
         return _freeze_array(value, decimals)
     if isinstance(value, dict):

@@ -96,7 +96,13 @@ def given_simulator(simulator: object, view: EnvironmentView) -> EnvironmentView
             f"simulator must be a function without arguments that returns a private environment, not {simulator!r}; "
             f"for example simulator=lambda: {name}()"
         )
-    made = simulator()
+    try:
+        made = simulator()
+    except Exception as error:  # a user's function may raise anything
+        raise RecipeError(
+            f"simulator= raised {type(error).__name__}: {error}; it must be a function without arguments that returns "
+            f"a private environment; for example simulator=lambda: {name}()"
+        ) from error
     if not isinstance(made, gym.Env) or type(made.unwrapped) is not type(view.raw):
         raise RecipeError(f"simulator= returned {made!r}, and a simulator of {name} must be another one")
     if made.unwrapped is view.raw:

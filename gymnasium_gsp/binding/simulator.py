@@ -154,9 +154,15 @@ class SimulatorModel:
         if name in self._masks_met:
             return self._masks_met[name]
         try:
+            if given is None or isinstance(given, str | set | frozenset | dict):
+                raise TypeError(f"a {type(given).__name__} is none")
             mask = self._actions.flat_mask(given)
         except (TypeError, ValueError, RuntimeError) as error:
-            raise PlanningError(f"{self.name}: an action mask is no array of numbers: {error}") from error
+            words = "its entries have different lengths" if "inhomogeneous" in str(error) else error
+            raise PlanningError(
+                f"{self.name}: an action mask is no array of numbers: {words}; give an array or list with one number "
+                f"for each of the {self.actions} actions, or for several components a tuple of one array for each"
+            ) from error
         if len(mask) != self.actions:
             raise PlanningError(f"{self.name}: an action mask has {len(mask)} entries for {self.actions} actions")
         if mask.dtype != bool and not ((mask == 0) | (mask == 1)).all():

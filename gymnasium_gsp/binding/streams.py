@@ -84,7 +84,12 @@ def stream_place(stream: Any) -> Hashable:
 
 
 def follow_stream(stream: Any, original: Any) -> None:
-    """Bring a stream to the place of another one of its kind; a key of JAX, a value, stays as it is."""
+    """Bring a stream to the place of another one of its kind; a key of JAX, a value, stays as it is.
+
+    The operating system's has no place, so a stream that stands for it stays where it is.
+    """
+    if isinstance(original, random.SystemRandom) or isinstance(stream, random.SystemRandom):
+        return
     if isinstance(stream, np.random.Generator):
         stream.bit_generator.state = original.bit_generator.state
     elif isinstance(stream, np.random.BitGenerator):

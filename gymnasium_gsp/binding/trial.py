@@ -167,14 +167,20 @@ class Trial:
         return PASSED, ""
 
     def try_global_streams(self) -> Outcome:
+        if self.asks_system():
+            return FAILED, "random.SystemRandom draws what no seed repeats; draw from self.np_random instead"
         before = random.getstate(), repr(np.random.get_state())
         self.simulate(self.choices(), 1)
         if (random.getstate(), repr(np.random.get_state())) != before:
             return FAILED, "steps draw from the global random or numpy.random; draw from self.np_random instead"
         return PASSED, ""
 
+    def asks_system(self) -> bool:
+        """Return whether the environment holds a stream of the operating system."""
+        return any(isinstance(stream, random.SystemRandom) for stream in streams_of(self.raw))
+
     def try_same_randomness(self) -> Outcome:
-        out_of_reach = self.adapter.generator(self.raw) is None
+        out_of_reach = self.adapter.generator(self.raw) is None or self.asks_system()
         for moment in self.moments(_MOMENTS):
             self.start(2 * moment + moment % 2)
             choices = self.choices()

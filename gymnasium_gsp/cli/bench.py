@@ -73,13 +73,12 @@ def bench(
         )
         if not left:
             return
-        compile_all(runs)
+        imported, simulated = [*(modules or ()), *file.all_modules()], any(run.simulated for run in runs)
         try:
-            with (
-                start_workers(jobs and min(jobs, left), dask) as workers,
-                progress_shown(total, total - left) as show,
-            ):
-                Benchmark(runs, results, workers, [*(modules or ()), *file.all_modules()], show).play()
+            with start_workers(jobs and min(jobs, left), dask, apart=simulated) as workers:
+                compile_all(runs, workers, imported)
+                with progress_shown(total, total - left) as show:
+                    Benchmark(runs, results, workers, imported, show).play()
         except KeyboardInterrupt:
             kept = total - sum(map(len, missing(runs, results)))
             leave(

@@ -2,7 +2,9 @@
 
 import errno
 import os
+import re
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -78,6 +80,20 @@ def leave(message: object, code: int) -> NoReturn:
     sys.exit(code)
 
 
+def _user_error(error: Exception) -> str:
+    """An exception that a user's own code raised: type, text, place, and the innermost line outside of this package.
+
+    Empty where this package raised it; then its traceback is worth more.
+    """
+    remote = type(error.__cause__).__name__ == "_RemoteTraceback"  # raised in another process
+    lines = str(error.__cause__) if remote else "".join(traceback.format_tb(error.__traceback__))
+    *_, (file, line) = re.findall(r'File "(.+?)", line (\d+)', lines) or [("", "")]
+    if not file or Path(file).is_relative_to(Path(__file__).parents[1]):
+        return ""
+    place = ", ".join(getattr(error, "__notes__", ()))
+    return ", ".join(filter(None, [f"{type(error).__name__}: {error}", place, f"at {file}:{line}"]))
+
+
 class _Group(TyperGroup):
     """Commands that end every error with one line and an exit code."""
 
@@ -96,6 +112,10 @@ class _Group(TyperGroup):
                 raise
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python writes again when it ends
             leave(f"the output cannot be written: {error.strerror}", FAILED)
+        except Exception as error:
+            if not getattr(error, "__notes__", ()) or not (words := _user_error(error)):
+                raise
+            leave(words, FAILED)
         sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -144,7 +144,8 @@ def test_two_workers_play_the_same_even_if_one_is_lost(backend, own, tmp_path):
     module, deadly = own
     runs = grid([f"{module}:OwnedLake-v0"], ["own-uct", "gs-power-uct"])
     assert {run.cell.env for run in runs} == {"OwnedLake-v0"}
-    compile_all(runs)
+    with start_workers(jobs=1) as workers:
+        compile_all(runs, workers, [module])
     expected = alone(tmp_path / "alone.sqlite", runs, [module])
     assert len(expected) == 24
     deadly.touch()
@@ -159,11 +160,12 @@ def test_an_episode_that_fails_is_marked_and_ends_no_other(backend, own, tmp_pat
     """Those that fail stand in the store with what was raised; the same command tries them again."""
     module, _ = own
     runs = grid([f"{module}:BrokenLake-v0", f"{module}:OwnedLake-v0"])
-    compile_all(runs)
     path = tmp_path / "results.sqlite"
     failed = r"episode \d: ZeroDivisionError: the ice is broken; nor could 1 more: BrokenLake-v0, uct, [48] simulations"
-    with pool(backend) as workers, pytest.raises(PlanningError, match=failed) as caught:
-        played(path, runs, workers, [module])
+    with pool(backend) as workers:
+        compile_all(runs, workers, [module])
+        with pytest.raises(PlanningError, match=failed) as caught:
+            played(path, runs, workers, [module])
     assert str(path) in str(caught.value)
     assert "in reset" in caught.value.__notes__[0]
     (cell, failed), *_ = caught.value.cells.items()
@@ -232,10 +234,11 @@ def test_whatever_an_environment_raises_ends_its_cells_and_no_others(own, tmp_pa
     module, _ = own
     names = [f"{module}:{name}-v0" for name in ("ExitingLake", "MuteLake", "BrokenLake", "OwnedLake")]
     runs = grid(names, budgets=4, seed=seed)
-    compile_all(runs)
     path = tmp_path / "results.sqlite"
-    with start_workers(jobs=jobs) as workers, pytest.raises(PlanningError, match="2 more"):
-        played(path, runs, workers, [module])
+    with start_workers(jobs=jobs) as workers:
+        compile_all(runs, workers, [module])
+        with pytest.raises(PlanningError, match="2 more"):
+            played(path, runs, workers, [module])
     assert counts(path)["OwnedLake-v0", 4] == 6
 
 

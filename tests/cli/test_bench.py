@@ -142,6 +142,30 @@ def test_an_environment_that_fails_keeps_what_was_played(tmp_path, monkeypatch):
     assert 1 <= sum(row["failure"] == "" for row in rows(path)) <= 20
 
 
+@posix
+def test_an_environment_that_ends_its_process_ends_no_other_cell(tmp_path):
+    """Nothing is stepped in the process of the command itself, not even with one job."""
+    (tmp_path / "dead_end.py").write_text(
+        "import os, gymnasium as gym\n"
+        "class Dead(gym.Env):\n"
+        "    observation_space, action_space = gym.spaces.Discrete(30), gym.spaces.Discrete(2)\n"
+        "    def reset(self, *, seed=None, options=None):\n"
+        "        super().reset(seed=seed); self.x = 0; return 0, {}\n"
+        "    def step(self, action):\n"
+        "        self.x += 1\n"
+        "        if self.x == 3: os._exit(7)\n"
+        "        return self.x, 0.0, False, False, {}\n"
+        "gym.register('Dead-v0', 'dead_end:Dead', max_episode_steps=30)\n"
+    )
+    path = tmp_path / "results.sqlite"
+    command = ["--envs", "dead_end:Dead-v0,FrozenLake", "--algorithms", "uct", "--budgets", "4", "--episodes", "3"]
+    running = start(*command, "--store", path, "--jobs", 1, PYTHONPATH=os.pathsep.join([str(ROOT), str(tmp_path)]))
+    _, errors = running.communicate(timeout=300)
+    assert running.returncode == 1
+    assert "Dead-v0, uct, 4 simulations, episode 0: has ended its process" in errors
+    assert sum(row["failure"] == "" for row in rows(path)) == 3
+
+
 def test_progress_has_no_colours_where_nobody_looks_at_a_terminal(tmp_path):
     running = start(*GRID, "--episodes", 3, "--store", tmp_path / "results.sqlite", "--jobs", 1, TERM="xterm")
     output, errors = running.communicate(timeout=120)

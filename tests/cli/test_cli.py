@@ -343,3 +343,30 @@ def test_version_and_help():
         assert answer.stdout.count("Usage") == 1
         assert "list" in answer.stdout
         assert "run" in answer.stdout
+
+
+@pytest.mark.parametrize("command", ["run", "inspect"])
+@pytest.mark.parametrize("place", ["in a simulation, while step 1 was planned", "in step 1 of the real environment"])
+def test_an_error_in_a_step_is_one_line_with_its_place(command, place, tmp_path, monkeypatch):
+    simulated = "simulation" in place
+    module = f"broken_{command}_{simulated}"
+    (tmp_path / f"{module}.py").write_text(
+        "import traceback, gymnasium as gym\n"
+        "class Broken(gym.Env):\n"
+        "    observation_space, action_space = gym.spaces.Discrete(30), gym.spaces.Discrete(2)\n"
+        "    def reset(self, *, seed=None, options=None):\n"
+        "        super().reset(seed=seed); self.x = 0; return 0, {}\n"
+        "    def step(self, action):\n"
+        "        self.x += 1\n"
+        "        simulated = 'simulator.py' in str(traceback.extract_stack())\n"
+        f"        if self.x > {4 if simulated else 0} and simulated is {simulated}: 1 / 0\n"
+        "        return self.x, 0.0, False, False, {}\n"
+        f"gym.register('{module}-v0', '{module}:Broken', max_episode_steps=30)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    count = ["--episodes", "1"] if command == "run" else []
+    answer = CliRunner().invoke(app, [command, f"{module}:{module}-v0", "--algorithm", "uct", "--budget", "20", *count])
+    assert answer.exit_code == 1, answer.output
+    last = answer.stderr.splitlines()[-1]
+    assert last == f"gsp: ZeroDivisionError: division by zero, {place}, at {tmp_path / module}.py:9"

@@ -1,6 +1,7 @@
 """Futures that no list of types can find, and layouts, which are hidden state and no future."""
 
 import hashlib
+import random
 import warnings
 
 import gymnasium as gym
@@ -52,6 +53,57 @@ class Hashed(Guessing):
 
     def draw(self):
         return hashlib.sha256(f"{self.secret},{self.t}".encode()).digest()[0] & 1
+
+
+def next_key(key):
+    """A key of JAX's form, two words that can only be read, hashed."""
+    return np.frombuffer(hashlib.sha256(key.tobytes()).digest()[:8], np.uint32)
+
+
+class HostKey(Guessing):
+    """What `np.asarray(jax.random.PRNGKey(seed))` is, split at each step."""
+
+    def begin(self):
+        self.key = next_key(np.array([self.seed_of_stream()]))
+
+    def draw(self):
+        self.key = next_key(self.key)
+        return int(self.key[0] & 1)
+
+
+class DrivenKey(HostKey):
+    """The action decides how often is drawn."""
+
+    def step(self, action):
+        if action:
+            self.draw()
+        return super().step(action)
+
+
+class Buffered(Guessing):
+    """A stream in bytes that are written over, deep inside."""
+
+    def begin(self):
+        self.deep = {"a": [{"b": {"c": [{"d": bytearray(str(self.seed_of_stream()), "ascii")}]}}]}
+
+    def draw(self):
+        inner = self.deep["a"][0]["b"]["c"][0]
+        inner["d"] = bytearray(hashlib.sha256(inner["d"]).digest())
+        return inner["d"][0] & 1
+
+
+class SavedTwister(Guessing):
+    """The state of a generator of Python as a tuple, set in each step."""
+
+    def begin(self):
+        self.state = random.Random(self.seed_of_stream()).getstate()
+
+    def draw(self):
+        rng = random.Random()
+        rng.setstate(self.state)
+        drawn = rng.randrange(2)
+        self.state = rng.getstate()
+        return drawn
 
 
 class Deck(gym.Env):
@@ -128,6 +180,10 @@ FUTURES = [
     Iterating,
     Congruential,
     Hashed,
+    HostKey,
+    DrivenKey,
+    Buffered,
+    SavedTwister,
     Deck,
     Gusts,
     OneShot,

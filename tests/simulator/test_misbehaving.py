@@ -1,12 +1,13 @@
 """What an environment must not do is named, the real one is untouched, and the agent can be used again."""
 
+import random
 import signal
 import traceback
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from simulator.toys import Corridor, EzCorridor, NaNs, Odd, Uncopyable
+from simulator.toys import Corridor, EzCorridor, Guessing, NaNs, Odd, Uncopyable
 
 import gymnasium_gsp as gsp
 
@@ -223,3 +224,30 @@ def test_an_info_that_is_none_does_no_harm():
 
     env, agent = bound(Silent())
     assert agent.act(*env.reset(seed=0)) in (0, 1)
+
+
+@pytest.mark.parametrize("mask", [None, "11", {0, 1}, {0: 1}, [[1], [1, 1]]])
+def test_a_mask_of_a_wrong_form_is_answered_with_the_right_ones(mask):
+    env = gym.wrappers.TimeLimit(Guessing(), 30)
+    agent = gsp.make_agent(env, "uct", budget=8, seed=0, action_mask=lambda raw: mask if planning else [1, 1])
+    planning = True
+    observation, info = env.reset(seed=0)
+    with pytest.raises(gsp.PlanningError, match=r"no array of numbers: .*; give an array or list with one number") as e:
+        agent.act(observation, info)
+    assert "inhomogeneous" not in str(e.value)
+
+
+class AsksSystem(Guessing):
+    def begin(self):
+        self.rng = random.SystemRandom()
+
+    def draw(self):
+        return self.rng.randrange(2)
+
+
+def test_a_stream_of_the_operating_system_is_named():
+    failed = [
+        row for row in gsp.check_snapshot(gym.wrappers.TimeLimit(AsksSystem(), 30)).rows if row.outcome == "FAILED"
+    ]
+    assert [row.claim for row in failed] == ["the global random streams are not used"]
+    assert "random.SystemRandom draws what no seed repeats" in failed[0].note
