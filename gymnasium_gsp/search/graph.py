@@ -95,8 +95,10 @@ def add_if_room(frame, found, tag, key):
 
 @njit
 def clear(frame):
-    """Forget every node and edge."""
+    """Forget every node and edge, and that simulations have been counted for them."""
     tally = frame.tally
+    frame.allocation.begun_at = frame.allocation.renewed_at = frame.context.root_returns
+    frame.context.root_returns_a_node = 0.0
     if tally.generation == LAST_GENERATION:
         for slot in range(frame.program.table_mask + 1):
             frame.table[slot] = 0

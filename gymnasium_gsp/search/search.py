@@ -42,6 +42,7 @@ from gymnasium_gsp.search.observed_values import SMALLEST_VALUE
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.result import SearchResult
 from gymnasium_gsp.search.sampled_tree import LEVEL_CELLS
+from gymnasium_gsp.search.scenarios import PLAYOUT_NUMBERS
 from gymnasium_gsp.search.store import MEMORY, SMALLEST, SMALLEST_MEMORY, Store
 from gymnasium_gsp.search.sweep import bring_up_to_date
 
@@ -121,6 +122,7 @@ class Search:
             trail=np.zeros(0, HOP),
             leaves=np.zeros(self.recipe.leaf_batch or 0, LEAF),
             answers=np.zeros(0) if self._assembly.leaves is None else self._assembly.leaves.answers.reshape(-1),
+            playout=np.zeros(0, np.int64),
             states=np.zeros(2 * model.width, np.int64),
             rng=self.rng,
             scratch=np.zeros(1),
@@ -128,6 +130,7 @@ class Search:
         self.program, self.tally, self.context = named(arrays.program), named(arrays.tally), named(arrays.context)
         self.tally.draws = -1
         self.store = Store(arrays, max_nodes, memory, first_rows)
+        self.store.reserve_scratch(2 * model.actions)
         self._compiled = not self._assembly.needs_gil
         self._sweep_every = getattr(self.recipe.decision, "every", None) or codes.NO_LIMIT
         self._run_simulations = compiled_entry(run_simulations, self._compiled)
@@ -257,7 +260,8 @@ class Search:
             cells = np.zeros(context_length(actions, depth))
             context = cells[:CONTEXT_SIZE].view(CONTEXT_DTYPE)
             context[:] = self.store.arrays.context
-            self.store.replace(trail=np.zeros(in_flight * (depth + 2), HOP), context=context)
+            playout = np.zeros((depth + 2) * (self.model.width + PLAYOUT_NUMBERS), np.int64)
+            self.store.replace(trail=np.zeros(in_flight * (depth + 2), HOP), playout=playout, context=context)
             self.context = named(context)
         return depth
 
