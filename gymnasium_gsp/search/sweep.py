@@ -32,6 +32,12 @@ class Swept(NamedTuple):
 
 
 @njit
+def is_cut(frame):
+    """Return whether a budget in seconds may end a sweep before it has seen to every node."""
+    return frame.program.update_limit < 2 * frame.tally.nodes
+
+
+@njit
 def outcome_value(frame, swept, index, child):
     """Return the value behind an outcome; among stored ones a swept one, if it lies deeper than place `index`."""
     if child < 0:
