@@ -34,7 +34,7 @@ def sweep_reached(frame, swept, behind):
     program = frame.program
     # Where not all can be swept: a node that was visited once is worth the return of its one simulation, swept or not.
     least = 2 if is_cut(frame) else 0
-    count = reach(frame, frame.tally.root, swept.order, swept.position, max(1, program.update_limit), least)
+    count = reach(frame, frame.tally.root, swept.order, swept.position, program.update_limit, least)
     fine = True
     if swept.source == codes.PLAIN:
         fine = sweep_plainly(frame, swept, count, behind)

@@ -46,7 +46,7 @@ PROGRAM = np.dtype(
         ("evaluation", np.int64),  # BY_ROLLOUT, BY_CONSTANT, BY_FUNCTION or BY_SAMPLED_TREE
         ("learning", np.int64),  # ON_THE_TRAIL or AT_THE_SWITCH
         ("sweep", np.int64),  # passes of the sweep that precedes the decision, 0 for none
-        ("update_limit", np.int64),  # updates that passes over the nodes may make; a budget in seconds sets it
+        ("update_limit", np.int64),  # what passes over the nodes may read; a budget in seconds sets it
         ("caution", np.float64),  # standard errors that the recommendation takes off; only where values are learned
         ("recommendation", np.int64),  # BEST_VALUE or MOST_VISITS
         ("edges_kept", np.int64),  # 1 if outcomes are stored
@@ -117,7 +117,8 @@ TALLY = np.dtype(
         ("new_nodes", np.int64),  # of this decision
         ("capped", np.int64),  # 1 once this decision could not store something for want of room
         ("inherited", np.int64),  # visits that the root had before this decision
-        ("updates", np.int64),  # of nodes by the sweep of the last decision
+        ("updates", np.int64),  # what the sweep of the last decision read: nodes, and each outcome of their actions
+        ("reached", np.int64),  # the same of one pass over what the root reaches
         ("detail", np.int64),  # the action tried last, or the status of a failure; after a decision, the action chosen
         ("recommended", np.int64),  # the action that the last decision recommended
         ("nodes", np.int64),  # stored

@@ -82,7 +82,7 @@ def sweep_plain_values(frame, swept, count, passes):
     enough = frame.program.accuracy * (1.0 - swept.discount)
     for _ in range(passes):
         moved = 0.0
-        frame.tally.updates += count
+        frame.tally.updates += frame.tally.reached
         for index in range(count - 1, -1, -1):
             if index >= AHEAD:
                 ask_for(frame, swept.order[index - AHEAD], 0)
@@ -114,7 +114,7 @@ def sweep_steps_left(frame, swept, count, behind):
     for index in range(count):
         behind[index] = 0.0
     for _ in range(frame.program.end):
-        frame.tally.updates += count
+        frame.tally.updates += frame.tally.reached
         stage = Swept(swept.order, swept.position, behind, swept.q, swept.variance, discount, end, codes.ONE_STEP_LESS)
         for index in range(count - 1, -1, -1):
             if index >= AHEAD:
@@ -136,7 +136,7 @@ def sweep_plainly(frame, swept, count, behind):
     induction over the steps left, too, the decision is made by its values.
     """
     passes = max(frame.program.sweep, frame.tally.model_steps // (4 * count))
-    passes = max(1, min(passes, frame.program.update_limit // (2 * count)))
+    passes = max(1, min(passes, frame.program.update_limit // (2 * frame.tally.reached)))
     if not sweep_plain_values(frame, swept, count, passes):
         return False
     end = swept.end

@@ -143,7 +143,7 @@ class Search:
         self.loop_seconds = 0.0
         self._step_seconds = 0.0  # of a model that runs Python; 0 until the first steps are timed
         self._simulation_seconds, self._update_seconds = 1e-6, 1e-7  # estimates, replaced by what is measured
-        self._last_updates = self._swept_nodes = 0  # updates of the last sweep, and how many nodes were stored then
+        self._last_updates = self._swept_size = 0  # updates of the last sweep, and nodes and edges stored then
         self.begin_episode()
 
     def seed(self, words: NDArray[np.uint64]) -> None:
@@ -397,9 +397,13 @@ class Search:
         return max(1, int(left / self._step_seconds)) if self._step_seconds else 1
 
     def _decision_seconds(self) -> float:
-        """Estimate the seconds of the sweep to come: the updates of the last one and those of the nodes since then."""
-        updates = self._last_updates + int(self.program.sweep) * max(0, int(self.tally.nodes) - self._swept_nodes)
-        return self._update_seconds * min(updates, int(self.program.update_limit)) if self.program.sweep else 0.0
+        """Estimate the seconds of the sweep to come: the updates of the last one and those of what came since then."""
+        by_scenarios = named(self.store.arrays.allocation).phase == codes.BY_SCENARIOS
+        if not self.program.sweep or by_scenarios:
+            return 0.0
+        grown = int(self.tally.nodes) + int(self.tally.edges) - self._swept_size
+        updates = self._last_updates + int(self.program.sweep) * max(0, grown)
+        return self._update_seconds * min(updates, int(self.program.update_limit))
 
     def _adapt_chunk(self, simulations: int, steps: int, seconds: float) -> None:
         """Double the chunk while it is short, and cut it where it is long."""
@@ -426,7 +430,7 @@ class Search:
             self._fail(status)
         ended = time.perf_counter()
         if tally.updates > 0:
-            self._last_updates, self._swept_nodes = int(tally.updates), nodes
+            self._last_updates, self._swept_size = int(tally.updates), nodes + int(tally.edges)
             self._update_seconds = max((ended - decision_begun) / self._last_updates, 1e-9)
         tally.recommended = tally.detail
         return SearchResult(
