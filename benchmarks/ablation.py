@@ -47,7 +47,7 @@ CONSTANTS: dict[str, dict[float, Options]] = {
     "caution": {caution: {"caution": caution} for caution in (0.0, 1.0, 2.0)},
     "passes": {passes: {"decision": Sweep(Cautious(0.2), passes, 0.5)} for passes in (2, 32)},
     "novelty": {novelty: {"root_allocation": PairedScenarios(novelty=novelty)} for novelty in (0.05, 0.3)},
-    "known": {known: {"root_allocation": PairedScenarios(known=known)} for known in (0.03, 0.3)},
+    "known": {known: {"root_allocation": PairedScenarios(known=known)} for known in (0.01, 0.1)},
     "evidence": {evidence: {"root_allocation": PairedScenarios(evidence=evidence)} for evidence in (150.0, 1500.0)},
     "backups": {backups: {"backups": backups} for backups in (1, 8)},
 }

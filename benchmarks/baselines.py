@@ -11,6 +11,7 @@ from typing import Any
 from gymnasium_gsp.abi import scratch
 from gymnasium_gsp.algorithms.graft import graft
 from gymnasium_gsp.algorithms.registry import algorithm
+from gymnasium_gsp.algorithms.sparse_sampling import sparse_sampling
 from gymnasium_gsp.algorithms.uct import uct
 from gymnasium_gsp.search.ingredients.ingredient import Ingredient, check_number, make_plain
 from gymnasium_gsp.search.ingredients.optimism import Optimism, Propagation
@@ -145,6 +146,27 @@ def paired_rollouts(**slots: Any) -> Recipe:
     """
     always = PairedScenarios(novelty=0.0, known=1.0, evidence=0.0)
     return graft(root_allocation=always).changed(**slots)
+
+
+@algorithm("hindsight", "Yoon, Fern, Givan and Kambhampati 2008", {})
+def hindsight(*, depth: int = 4, **slots: Any) -> Recipe:
+    """Hindsight optimisation: the mean, over drawn futures, of the best return that was possible in each.
+
+    S. Yoon, A. Fern, R. Givan and S. Kambhampati, Probabilistic planning via determinization in hindsight, AAAI 2008.
+    A future fixes what each action of each state leads to, so the best plan in it knows what will be drawn, and values
+    are too high.  A tree of sparse sampling with one sample of each action is such a future, solved in full.
+
+    Departures from the paper:
+        1. A simulation is a future of one of the root's actions, which are tried in turn.
+        2. A future is solved for the next `depth` steps, by looking at every sequence of actions; nothing is paid
+           behind them.  The paper gives it to a classical planner.
+        3. A state that two sequences of actions lead to has two futures.
+
+    Args:
+        depth: how many steps are looked ahead; a simulation takes about actions ** (depth - 1) model steps.
+        **slots: other choices for slots of the recipe.
+    """
+    return sparse_sampling(width=1, depth=depth, discount=None).changed(**slots)
 
 
 @algorithm("uct-star", "Keller and Helmert 2013", {})

@@ -28,6 +28,7 @@ class Settings:
     kappa: float = 0.2
     passes: int = 8
     caution: float = 0.0
+    hurried: bool = False  # no time to sweep: one update of the root, and of the newest state where all are renewed
     legal: dict = field(default_factory=dict)  # state -> actions, where not all are legal
 
 
@@ -158,6 +159,8 @@ class Graft:
             if self.nodes[state].visits == 1:
                 self.nodes[state].plain = value
         self.returns.append(value)
+        if self.s.hurried:
+            self.renew_trail(trail)
         if self.high > self.low:
             top = self.high + self.s.margin * (self.high - self.low)
         else:
@@ -169,9 +172,10 @@ class Graft:
         if grown:
             self.renewed_at = len(self.returns)
             self.returns_a_node = len(self.returns) / len(self.nodes)
-        for _ in range(60 if grown else 2):
+        newest_first = sorted(self.nodes, key=lambda state: -self.nodes[state].order)
+        for _ in range(1 if self.s.hurried else 60 if grown else 2):
             moved = False
-            for state in sorted(self.nodes, key=lambda state: -self.nodes[state].order):
+            for state in newest_first[: 1 if self.s.hurried else None]:
                 if self.nodes[state].opened:
                     self.nodes[state].stale = set(range(self.actions))
                     moved = self.renew(state) or moved
@@ -179,6 +183,15 @@ class Graft:
                     self.nodes[state].upper = self.top
             if not moved:
                 break
+
+    def renew_trail(self, trail):
+        """Bring the plain values of a trail up to date, each when its visits have grown by an eighth or so."""
+        for state, _ in reversed(trail):
+            node = self.nodes[state]
+            if node.visits > 1 and node.visits % (1 + node.visits // 8) == 0:
+                behind = {state: each.plain for state, each in self.nodes.items()}
+                end, prior = self.end_value(), self.variance_of_returns()
+                node.plain, _, _ = self.renewed(state, self.s.discount, end, behind, prior)
 
     def reached(self, root):
         """The states that edges lead to from the root, nearest first, equally near ones in the order of their birth."""
@@ -245,10 +258,10 @@ class Graft:
 
         Where the passes suffice for the steps left, they are those of backward induction with the return's discount.
         """
-        order, prior = self.reached(root), self.variance_of_returns()
+        order, prior = [root] if self.s.hurried else self.reached(root), self.variance_of_returns()
         tried = [state for state in reversed(order) if self.nodes[state].visits]
-        passes = max(self.s.passes, steps // (4 * len(order)))
-        plain = {state: self.nodes[state].plain for state in order}
+        passes = 1 if self.s.hurried else max(self.s.passes, steps // (4 * len(order)))
+        plain = {state: node.plain for state, node in self.nodes.items()}
         for _ in range(passes):
             moved = 0.0
             for state in tried:
@@ -259,9 +272,9 @@ class Graft:
                 break
         value, end = plain[root], self.end_value()
         if left is not None and left <= passes:
-            behind, end = dict.fromkeys(order, 0.0), 0.0
+            behind, end = plain | dict.fromkeys(order, 0.0), 0.0
             for _ in range(left):
-                here = dict.fromkeys(order, 0.0)
+                here = plain | dict.fromkeys(order, 0.0)
                 for state in tried:
                     here[state], q, squared = self.renewed(state, self.s.return_discount, end, behind, prior)
                 behind, end = here, self.s.return_discount * end - self.baseline

@@ -10,7 +10,7 @@ actions are compared in paired scenarios instead, see `search.scenarios`.
 Departures from these sources:
     1. The largest value follows from the returns of this episode's simulations, so no reward bounds are needed.
        Rewards are read less a baseline, the median one of the first simulation, see `search.observed_values`.
-    2. The number of imagined outcomes grows with the simulations of the episode, which makes the search consistent; see
+    2. The number of imagined outcomes grows with the simulations in the graph, which makes the search consistent; see
        `ImaginedOutcomes`.
     3. A simulation renews only the actions that it took and those that lead to a value that moved, and at most
        `backups` nodes beyond its trail for each of its steps.
@@ -44,7 +44,7 @@ def graft(
     Args:
         weight: imagined outcomes of each action at the start of an episode.
         margin: by how much of the range of returns seen the largest value lies above it.
-        floor: imagined outcomes of each action more, where there is one more simulation of the episode for each state.
+        floor: imagined outcomes of each action more, where there is one more simulation in the graph for each state.
         accuracy: an optimistic value that moves by more than this, in units of the range of values, is told to the
             states that lead there.
         backups: states that may be renewed beyond the trail for each of its steps; None for as many as it takes.

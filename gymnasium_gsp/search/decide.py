@@ -20,7 +20,7 @@ from gymnasium_gsp.search.plain_values import sweep_plainly
 from gymnasium_gsp.search.playout import read_legal, uniform_action
 from gymnasium_gsp.search.prior import show_prior
 from gymnasium_gsp.search.scenarios import decide_by_scenarios
-from gymnasium_gsp.search.sweep import Swept, sweep
+from gymnasium_gsp.search.sweep import Swept, is_cut, sweep
 from gymnasium_gsp.search.trail import finish_waiting
 
 
@@ -33,8 +33,8 @@ def sweep_reached(frame, swept, behind):
     """
     program = frame.program
     # Where not all can be swept: a node that was visited once is worth the return of its one simulation, swept or not.
-    least = 2 if program.update_limit < 2 * frame.tally.nodes else 0
-    count = reach(frame, frame.tally.root, swept.order, swept.position, max(1, program.update_limit), least)
+    least = 2 if is_cut(frame) else 0
+    count = reach(frame, frame.tally.root, swept.order, swept.position, program.update_limit, least)
     fine = True
     if swept.source == codes.PLAIN:
         fine = sweep_plainly(frame, swept, count, behind)

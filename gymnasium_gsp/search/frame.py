@@ -46,7 +46,7 @@ PROGRAM = np.dtype(
         ("evaluation", np.int64),  # BY_ROLLOUT, BY_CONSTANT, BY_FUNCTION or BY_SAMPLED_TREE
         ("learning", np.int64),  # ON_THE_TRAIL or AT_THE_SWITCH
         ("sweep", np.int64),  # passes of the sweep that precedes the decision, 0 for none
-        ("update_limit", np.int64),  # updates that passes over the nodes may make; a budget in seconds sets it
+        ("update_limit", np.int64),  # what passes over the nodes may read; a budget in seconds sets it
         ("caution", np.float64),  # standard errors that the recommendation takes off; only where values are learned
         ("recommendation", np.int64),  # BEST_VALUE or MOST_VISITS
         ("edges_kept", np.int64),  # 1 if outcomes are stored
@@ -117,7 +117,8 @@ TALLY = np.dtype(
         ("new_nodes", np.int64),  # of this decision
         ("capped", np.int64),  # 1 once this decision could not store something for want of room
         ("inherited", np.int64),  # visits that the root had before this decision
-        ("updates", np.int64),  # of nodes by the sweep of the last decision
+        ("updates", np.int64),  # what the sweep of the last decision read: nodes, and each outcome of their actions
+        ("reached", np.int64),  # the same of one pass over what the root reaches
         ("detail", np.int64),  # the action tried last, or the status of a failure; after a decision, the action chosen
         ("recommended", np.int64),  # the action that the last decision recommended
         ("nodes", np.int64),  # stored
@@ -142,7 +143,8 @@ ALLOCATION = np.dtype(
         ("known", np.float64),  # those of them until which every state had been visited once for each of its actions
         ("tried", np.float64),  # tries of actions that had been tried before
         ("novel", np.float64),  # those of them whose outcome had not been met before
-        ("renewed_at", np.int64),  # simulations of the episode when all bounds were last renewed
+        ("begun_at", np.int64),  # simulations of the episode when this graph was begun
+        ("renewed_at", np.int64),  # those when all its bounds were last renewed
         # Where the decision stands.
         ("phase", np.int64),  # EXPLORING, BY_GRAPH, BY_SCENARIOS or BY_HALVING
         ("exploring", np.float64),  # share of the budget that explores before the phase is settled
@@ -152,6 +154,7 @@ ALLOCATION = np.dtype(
         ("goal", np.float64),  # share of the budget at which this round ends
         ("next", np.int64),  # place of the action that meets the scenario next
         ("scenario", np.int64),  # number of the scenario
+        ("playout", np.int64),  # steps of its first playout
         ("salt", np.uint64),  # what scenarios are drawn from in this decision
     ]
 )
@@ -243,6 +246,7 @@ class Arrays(NamedTuple):
     trail: NDArray[np.void]  # (horizon + 2,) HOP for each simulation in flight, working memory
     leaves: NDArray[np.void]  # (leaf batch,) LEAF, their leaves
     answers: NDArray[np.float64]  # (leaf batch * (1 + actions),), value and weights of each leaf that was asked about
+    playout: NDArray[np.int64]  # ((horizon + 2) * (width + 3),), working memory
     states: NDArray[np.int64]  # (2 * width,), the root's cells, then working memory
     rng: NDArray[np.uint64]  # (2,), the stream of the search's own choices and that of the model
     scratch: NDArray[np.float64]  # (scratch capacity,), working memory
@@ -272,11 +276,12 @@ class Frame(NamedTuple):
     trail: Any  # HOP records
     leaves: Any  # LEAF records
     answers: Any  # float64, value and weights of each leaf that was asked about
+    playout: Any  # int64, the last playout of a scenario, and where its first one was, see `scenarios`
     root_state: Any  # int64, the root's cells
     state: Any  # int64, the present state's cells
     rng: Any  # uint64, the stream of the search's own choices
     model_rng: Any  # uint64, the stream of the model
-    scratch: Any  # float64, working memory: the outcomes of one action, or the levels of a sampled tree
+    scratch: Any  # float64, working memory: outcomes of an action, two numbers for each, levels of a sampled tree
 
 
 class Node(NamedTuple):
@@ -307,6 +312,7 @@ def make_frame(arrays):
         address(arrays.trail, 0),
         address(arrays.leaves, 0),
         address(arrays.answers, 0),
+        address(arrays.playout, 0),
         address(arrays.states, 0),
         address(arrays.states, arrays.program[0].width),
         address(arrays.rng, 0),

@@ -95,8 +95,10 @@ def add_if_room(frame, found, tag, key):
 
 @njit
 def clear(frame):
-    """Forget every node and edge."""
+    """Forget every node and edge, and that simulations have been counted for them."""
     tally = frame.tally
+    frame.allocation.begun_at = frame.allocation.renewed_at = frame.context.root_returns
+    frame.context.root_returns_a_node = 0.0
     if tally.generation == LAST_GENERATION:
         for slot in range(frame.program.table_mask + 1):
             frame.table[slot] = 0
@@ -268,7 +270,8 @@ def ask_for(frame, node, first):
 def reach(frame, root, order, position, most, least):
     """Write the nodes that `root` reaches over edges to `order`, nearest first; return how many there are.
 
-    There are at most `most`, and beside the root none with fewer than `least` visits.
+    They have at most `most` outcomes, themselves counted in, which `tally.reached` says afterwards; the root may have
+    more.  Beside the root there are none with fewer than `least` visits.
 
     `position` must hold zeros for all nodes; afterwards it holds 1 + the place in `order` of each node reached.  Nodes
     equally far away stand in the order of their numbers where edges may join them (state keys), so that the result does
@@ -277,27 +280,34 @@ def reach(frame, root, order, position, most, least):
     program = frame.program
     order[0] = root
     position[root] = 1
-    level, count = 0, 1
+    level, count, read = 0, 1, 0
     while level < count:
         end = count
         for index in range(level, end):
             if index + AHEAD < count:
                 ask_for(frame, order[index + AHEAD], program.heads_at)
-            heads = node_at(frame, order[index]).heads
+            heads, before = node_at(frame, order[index]).heads, read
+            read += 1
             for action in range(program.actions):
                 number = heads[action]
                 while number != codes.NO_EDGE:
                     edge = edge_at(frame, number)
                     child = types.int64(edge.child)
-                    known = child >= 0 and position[child] == 0 and count < most
-                    if known and stats_of(frame, child).visits >= least:
+                    read += 1
+                    if child >= 0 and position[child] == 0 and stats_of(frame, child).visits >= least:
                         order[count] = child
                         count += 1
                         position[child] = count
                     number = types.int64(edge.next)
+            if read > most and index > 0:
+                for left_out in range(index, count):
+                    position[order[left_out]] = 0
+                frame.tally.reached = before
+                return index
         if program.key == codes.BY_STATE:
             sort_cells(offset(order, end), count - end)
             for index in range(end, count):
                 position[order[index]] = index + 1
         level = end
+    frame.tally.reached = read
     return count

@@ -70,18 +70,18 @@ def observe_playout(context, value):
 
 @njit
 def renew_if_due(frame):
-    """Renew every bound where the largest value has changed, or the episode's simulations have grown by a quarter."""
+    """Renew every bound where the largest value has changed, or the graph's simulations have grown by a quarter."""
     context, program, seen = frame.context, frame.program, frame.allocation
     low, high = context.smallest_return, context.largest_return
     top = high + program.margin * (high - low)
     if high == low:
         top = high + abs(high) if high != 0.0 else SMALLEST_VALUE
-    grown = 4 * (context.root_returns - seen.renewed_at) > seen.renewed_at
+    grown = 4 * (context.root_returns - seen.renewed_at) > seen.renewed_at - seen.begun_at
     if top == context.top and not grown:
         return
     program.accuracy = program.relative_accuracy * (top - low)
     context.top = top
     if grown:
         seen.renewed_at = context.root_returns
-        context.root_returns_a_node = context.root_returns / frame.tally.nodes
+        context.root_returns_a_node = (context.root_returns - seen.begun_at) / frame.tally.nodes
     renew_all(frame, MOST_PASSES if grown else PASSES)

@@ -11,8 +11,10 @@ from gymnasium_gsp.search.frame import edge_at, hop_at, interval_of, is_action, 
 from gymnasium_gsp.search.graph import add_if_room, append_edge, child_tag, find
 from gymnasium_gsp.search.intervals import action_bound, open_actions, set_up, stale_bit, within_bounds
 from gymnasium_gsp.search.observed_values import observe_values, renew_if_due, set_baseline
+from gymnasium_gsp.search.plain_values import renew_trail
 from gymnasium_gsp.search.playout import copy_state, read_allowed, take_step
 from gymnasium_gsp.search.propagate import link_predecessor, prepend_predecessor, propagate, renew_stale
+from gymnasium_gsp.search.sweep import is_cut
 
 FADING = 0.999  # of older counts in what exploring has met lately
 
@@ -147,5 +149,7 @@ def simulate_optimistically(frame):
     propagate(frame, depth)
     if program.learned != 0:
         observe_values(frame, depth, value, status == TERMINATED)
+        if is_cut(frame) and not renew_trail(frame, depth):
+            return codes.BAD_BACKUP
         renew_if_due(frame)
     return codes.DONE

@@ -1,6 +1,7 @@
 """Plain values beside optimistic ones: what a decision believes, and how sure of it it is.
 
-Exploring does not read them.  A sweep recomputes them for what the root reaches, with a cautious backup.
+Exploring does not read them.  A sweep recomputes them for what the root reaches, with a cautious backup.  Where a
+budget in seconds cuts it, each simulation renews those of its trail.
 """
 
 import math
@@ -10,8 +11,9 @@ from numba import njit, types
 from gymnasium_gsp.abi.memory import offset
 from gymnasium_gsp.abi.signatures import call_backup
 from gymnasium_gsp.search import codes
-from gymnasium_gsp.search.frame import edge_at, interval_of, node_at, place
+from gymnasium_gsp.search.frame import edge_at, hop_at, interval_of, node_at, place, stats_of
 from gymnasium_gsp.search.graph import AHEAD, ask_for
+from gymnasium_gsp.search.intervals import end_value
 from gymnasium_gsp.search.sweep import Swept, sweep_actions
 
 
@@ -49,11 +51,9 @@ def sweep_errors(frame, swept, node):
 
 
 @njit
-def plain_value(frame, swept, index, before):
-    """Return the plain value of the node at a place from those behind its outcomes; `before` where none was tried."""
-    if index >= AHEAD:
-        ask_for(frame, swept.order[index - AHEAD], 0)
-    node = node_at(frame, swept.order[index])
+def plain_value(frame, swept, index, number, before):
+    """Return the plain value of a node at a place from those behind its outcomes; `before` where none was tried."""
+    node = node_at(frame, number)
     if sweep_actions(frame, swept, index, node, True) == 0:
         return before
     place(frame, 0)
@@ -82,10 +82,12 @@ def sweep_plain_values(frame, swept, count, passes):
     enough = frame.program.accuracy * (1.0 - swept.discount)
     for _ in range(passes):
         moved = 0.0
-        frame.tally.updates += count
+        frame.tally.updates += frame.tally.reached
         for index in range(count - 1, -1, -1):
+            if index >= AHEAD:
+                ask_for(frame, swept.order[index - AHEAD], 0)
             interval = interval_of(frame, swept.order[index])
-            value = plain_value(frame, swept, index, interval.lower)
+            value = plain_value(frame, swept, index, swept.order[index], interval.lower)
             if not math.isfinite(value):
                 return False
             moved = max(moved, abs(value - interval.lower))
@@ -112,10 +114,12 @@ def sweep_steps_left(frame, swept, count, behind):
     for index in range(count):
         behind[index] = 0.0
     for _ in range(frame.program.end):
-        frame.tally.updates += count
+        frame.tally.updates += frame.tally.reached
         stage = Swept(swept.order, swept.position, behind, swept.q, swept.variance, discount, end, codes.ONE_STEP_LESS)
         for index in range(count - 1, -1, -1):
-            here[index] = plain_value(frame, stage, index, 0.0)
+            if index >= AHEAD:
+                ask_for(frame, swept.order[index - AHEAD], 0)
+            here[index] = plain_value(frame, stage, index, swept.order[index], 0.0)
             if not math.isfinite(here[index]):
                 return math.nan
         here, behind, end = behind, here, discount * end - frame.program.baseline
@@ -132,7 +136,7 @@ def sweep_plainly(frame, swept, count, behind):
     induction over the steps left, too, the decision is made by its values.
     """
     passes = max(frame.program.sweep, frame.tally.model_steps // (4 * count))
-    passes = max(1, min(passes, frame.program.update_limit // (2 * count)))
+    passes = max(1, min(passes, frame.program.update_limit // (2 * frame.tally.reached)))
     if not sweep_plain_values(frame, swept, count, passes):
         return False
     end = swept.end
@@ -142,3 +146,25 @@ def sweep_plainly(frame, swept, count, behind):
     for action in range(frame.program.actions):
         swept.q[action] -= end
     return not math.isnan(end)
+
+
+@njit
+def renew_trail(frame, length):
+    """Bring the plain values of a trail up to date, the last first; False on failure.
+
+    A node is renewed whenever its visits have grown by about an eighth, so that a visit costs a constant number of
+    outcomes, however many the node has.
+    """
+    q, variance, unread = frame.scratch, offset(frame.scratch, frame.program.actions), offset(frame.rows, 0)
+    swept = Swept(unread, unread, q, q, variance, frame.context.discount, end_value(frame), codes.PLAIN)
+    for depth in range(length - 1, -1, -1):
+        number = hop_at(frame, depth).node
+        visits = stats_of(frame, number).visits
+        if visits < 2 or visits % (1 + visits // 8) != 0:
+            continue
+        interval = interval_of(frame, number)
+        value = plain_value(frame, swept, 0, number, interval.lower)
+        if not math.isfinite(value):
+            return False
+        interval.lower = value
+    return True

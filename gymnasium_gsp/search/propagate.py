@@ -133,9 +133,10 @@ def renew_all(frame, passes):
 
     Under a budget in seconds these may be too many; old ones then stay as they are until a simulation comes by.
     """
-    nodes = max(1, min(frame.tally.nodes, frame.program.update_limit))
+    limit = frame.program.update_limit // (1 + frame.tally.edges // frame.tally.nodes)
+    nodes = max(1, min(frame.tally.nodes, limit))
     oldest = frame.tally.nodes - nodes
-    for _ in range(max(1, min(passes, frame.program.update_limit // nodes))):
+    for _ in range(max(1, min(passes, limit // nodes))):
         moved = False
         for number in range(frame.tally.nodes - 1, oldest - 1, -1):
             node = node_at(frame, number)

@@ -78,7 +78,7 @@ class PairedScenarios(KnownFields):
     """
 
     novelty: float = 0.15
-    known: float = 0.1
+    known: float = 0.03
     evidence: float = 500.0
 
     def __post_init__(self) -> None:

@@ -4,7 +4,8 @@ A scenario fixes the draws of the model and of a uniform playout at every depth,
 common random numbers (Ng and Jordan 2000, PEGASUS).  No choice below the root depends on what its scenario will draw,
 so a mean over a fixed number of scenarios is an unbiased estimate of the value of an action that uniform ones follow.
 Which actions go on is settled by sequential halving (Karnin, Koren and Somekh 2013); an action that it drops keeps its
-mean, which is then a little too low.
+mean, which is then a little too low.  Two playouts of a scenario that meet in a state go on alike, so the rest of one
+of them need not be played; in `docs/experiments.md`, 15, this saves most of the steps.
 
 Scenarios decide where exploring the graph cannot: where trajectories leave at once what is well known, and actions that
 were tried before lead to states that were never met.  How often either happens is counted while the graph is explored.
@@ -14,16 +15,19 @@ import math
 
 from numba import njit, types
 
+from gymnasium_gsp.abi.memory import as_reals, offset
 from gymnasium_gsp.abi.signatures import FAILED, RUNNING, TERMINATED
 from gymnasium_gsp.abi.stream import below, next_word
 from gymnasium_gsp.search import codes
-from gymnasium_gsp.search.frame import arm_at, hop_at, is_action, node_at, reward_of, stats_of
+from gymnasium_gsp.search.frame import arm_at, hop_at, is_action, node_at, stats_of
 from gymnasium_gsp.search.halving import halve, set_goal, share_spent
 from gymnasium_gsp.search.intervals import end_value, open_actions
 from gymnasium_gsp.search.observed_values import observe_playout, renew_if_due
 from gymnasium_gsp.search.optimistic import count_outcome, next_node
 from gymnasium_gsp.search.playout import copy_state, read_allowed, read_legal, take_step, uniform_action
 from gymnasium_gsp.search.propagate import propagate
+
+PLAYOUT_NUMBERS = 3  # beside a state, see `playout_at`
 
 # Odd constants that keep the streams of scenarios, depths and choices apart.
 _SCENARIO, _DEPTH, _CHOICE = map(types.uint64, (0x8CB92BA72F3D8DD7, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F))
@@ -140,44 +144,91 @@ def set_streams(frame, depth):
 
 
 @njit
+def playout_at(frame, depth):
+    """Return what is kept of playouts at a depth: a state, and three numbers.
+
+    The state is that of the scenario's first playout.  The numbers are its return from there on, the same discounted as
+    the search does, and the reward of the present playout's step.
+    """
+    state = offset(frame.playout, depth * (frame.program.width + PLAYOUT_NUMBERS))
+    return state, as_reals(offset(state, frame.program.width))
+
+
+@njit
+def meets_first_playout(frame, depth):
+    """Return whether the scenario's first playout was in the present state, too, so that both go on alike."""
+    if depth >= frame.allocation.playout:
+        return False
+    state, _ = playout_at(frame, depth)
+    for i in range(frame.program.width):  # noqa: SIM110, numba compiles no generator expressions
+        if state[i] != frame.state[i]:
+            return False
+    return True
+
+
+@njit
+def add_up(frame, length, total, discounted, first):
+    """Return the return of a playout of `length` steps and what lies behind them, and the same discounted.
+
+    The last steps are added first, so that playouts that pay the same have equal returns, whether they met or not.
+    """
+    for depth in range(length - 1, -1, -1):
+        _, numbers = playout_at(frame, depth)
+        total = numbers[2] + frame.program.return_discount * total
+        discounted = numbers[2] - frame.program.baseline + frame.context.discount * discounted
+        if first:
+            numbers[0], numbers[1] = total, discounted
+    if first:
+        frame.allocation.playout = length
+    return total, discounted
+
+
+@njit
 def simulate_scenario(frame, place):
     """Play the scenario at hand from the root with the action at a place; returns a status, see `trial.simulate`.
 
-    The graph learns the outcomes up to the first state that is new to it.
+    The graph learns the outcomes up to the first state that is new to it.  Beyond that, a playout that meets the
+    scenario's first one would go on as that one did, and ends.
     """
     program, tally = frame.program, frame.tally
     copy_state(frame, frame.root_state, frame.state)
     stream, choices, drawn = frame.model_rng[0], frame.rng[0], types.uint64(0)
     number, depth, length, status = tally.root, 0, 0, RUNNING
-    total, factor, discounted, shrunk = 0.0, 1.0, 0.0, 1.0
+    total, discounted, first = 0.0, 0.0, place == 0
     while depth < program.horizon and status == RUNNING and (depth == 0 or tally.model_steps < program.step_limit):
         legal = read_legal(frame, frame.state)
         if legal <= 0:
             return codes.NO_ACTION
+        state, numbers = playout_at(frame, depth)
+        if first:
+            copy_state(frame, frame.state, state)
+        elif number < 0 and meets_first_playout(frame, depth):
+            total, discounted = numbers[0], numbers[1]
+            break
         set_streams(frame, depth)
         action = arm_at(frame, place).action if depth == 0 else uniform_action(frame, legal)
         if number >= 0 and node_at(frame, number).interval.opened == 0:
             open_actions(frame, number)
-        hop, word = hop_at(frame, length), frame.model_rng[0]
-        status = take_step(frame, action, reward_of(hop))
+        word = frame.model_rng[0]
+        status = take_step(frame, action, offset(numbers, 2))
         if status == FAILED:
             return codes.STEP_FAILED
         drawn += frame.model_rng[0] - word
-        total += factor * hop.reward
-        factor *= program.return_discount
-        discounted += shrunk * (hop.reward - program.baseline)
-        shrunk *= frame.context.discount
         depth += 1
         if number >= 0:
-            hop.node, hop.action, length = number, action, depth
+            hop, length = hop_at(frame, length), depth
+            hop.node, hop.action = number, action
             child = codes.TERMINAL if status == TERMINATED else next_node(frame, number, action, depth)
-            count_outcome(frame, number, action, child, hop.reward)
+            count_outcome(frame, number, action, child, numbers[2])
             number = child if child >= 0 and stats_of(frame, child).visits > 0 else -1
     frame.model_rng[0], frame.rng[0] = stream + drawn, choices
+    if status == TERMINATED:
+        discounted = end_value(frame)
+    total, discounted = add_up(frame, depth, total, discounted, first)
     arm_at(frame, place).pending = total
     frame.allocation.next += 1
     propagate(frame, length)
-    observe_playout(frame.context, discounted + shrunk * (end_value(frame) if status == TERMINATED else 0.0))
+    observe_playout(frame.context, discounted)
     renew_if_due(frame)
     return codes.DONE
 

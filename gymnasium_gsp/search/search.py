@@ -42,6 +42,7 @@ from gymnasium_gsp.search.observed_values import SMALLEST_VALUE
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.result import SearchResult
 from gymnasium_gsp.search.sampled_tree import LEVEL_CELLS
+from gymnasium_gsp.search.scenarios import PLAYOUT_NUMBERS
 from gymnasium_gsp.search.store import MEMORY, SMALLEST, SMALLEST_MEMORY, Store
 from gymnasium_gsp.search.sweep import bring_up_to_date
 
@@ -121,6 +122,7 @@ class Search:
             trail=np.zeros(0, HOP),
             leaves=np.zeros(self.recipe.leaf_batch or 0, LEAF),
             answers=np.zeros(0) if self._assembly.leaves is None else self._assembly.leaves.answers.reshape(-1),
+            playout=np.zeros(0, np.int64),
             states=np.zeros(2 * model.width, np.int64),
             rng=self.rng,
             scratch=np.zeros(1),
@@ -128,6 +130,7 @@ class Search:
         self.program, self.tally, self.context = named(arrays.program), named(arrays.tally), named(arrays.context)
         self.tally.draws = -1
         self.store = Store(arrays, max_nodes, memory, first_rows)
+        self.store.reserve_scratch(2 * model.actions)
         self._compiled = not self._assembly.needs_gil
         self._sweep_every = getattr(self.recipe.decision, "every", None) or codes.NO_LIMIT
         self._run_simulations = compiled_entry(run_simulations, self._compiled)
@@ -140,7 +143,7 @@ class Search:
         self.loop_seconds = 0.0
         self._step_seconds = 0.0  # of a model that runs Python; 0 until the first steps are timed
         self._simulation_seconds, self._update_seconds = 1e-6, 1e-7  # estimates, replaced by what is measured
-        self._last_updates = self._swept_nodes = 0  # updates of the last sweep, and how many nodes were stored then
+        self._last_updates = self._swept_size = 0  # updates of the last sweep, and nodes and edges stored then
         self.begin_episode()
 
     def seed(self, words: NDArray[np.uint64]) -> None:
@@ -257,7 +260,8 @@ class Search:
             cells = np.zeros(context_length(actions, depth))
             context = cells[:CONTEXT_SIZE].view(CONTEXT_DTYPE)
             context[:] = self.store.arrays.context
-            self.store.replace(trail=np.zeros(in_flight * (depth + 2), HOP), context=context)
+            playout = np.zeros((depth + 2) * (self.model.width + PLAYOUT_NUMBERS), np.int64)
+            self.store.replace(trail=np.zeros(in_flight * (depth + 2), HOP), playout=playout, context=context)
             self.context = named(context)
         return depth
 
@@ -393,9 +397,13 @@ class Search:
         return max(1, int(left / self._step_seconds)) if self._step_seconds else 1
 
     def _decision_seconds(self) -> float:
-        """Estimate the seconds of the sweep to come: the updates of the last one and those of the nodes since then."""
-        updates = self._last_updates + int(self.program.sweep) * max(0, int(self.tally.nodes) - self._swept_nodes)
-        return self._update_seconds * min(updates, int(self.program.update_limit)) if self.program.sweep else 0.0
+        """Estimate the seconds of the sweep to come: the updates of the last one and those of what came since then."""
+        by_scenarios = named(self.store.arrays.allocation).phase == codes.BY_SCENARIOS
+        if not self.program.sweep or by_scenarios:
+            return 0.0
+        grown = int(self.tally.nodes) + int(self.tally.edges) - self._swept_size
+        updates = self._last_updates + int(self.program.sweep) * max(0, grown)
+        return self._update_seconds * min(updates, int(self.program.update_limit))
 
     def _adapt_chunk(self, simulations: int, steps: int, seconds: float) -> None:
         """Double the chunk while it is short, and cut it where it is long."""
@@ -422,7 +430,7 @@ class Search:
             self._fail(status)
         ended = time.perf_counter()
         if tally.updates > 0:
-            self._last_updates, self._swept_nodes = int(tally.updates), nodes
+            self._last_updates, self._swept_size = int(tally.updates), nodes + int(tally.edges)
             self._update_seconds = max((ended - decision_begun) / self._last_updates, 1e-9)
         tally.recommended = tally.detail
         return SearchResult(

@@ -53,7 +53,7 @@ def mark_future(arrays, order, position):
     frame = make_frame(arrays)
     root, actions, key = frame.tally.root, frame.program.actions, frame.program.key
     if key == codes.BY_STATE:
-        reach(frame, root, address(order, 0), address(position, 0), len(order), 0)
+        reach(frame, root, address(order, 0), address(position, 0), codes.NO_LIMIT, 0)
     for number in range(frame.tally.nodes):
         tag = stats_of(frame, number).tag
         if key == codes.BY_STATE:

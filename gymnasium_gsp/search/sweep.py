@@ -32,6 +32,12 @@ class Swept(NamedTuple):
 
 
 @njit
+def is_cut(frame):
+    """Return whether a budget in seconds may end a sweep before it has seen to every node."""
+    return frame.program.update_limit < frame.tally.nodes + frame.tally.edges
+
+
+@njit
 def outcome_value(frame, swept, index, child):
     """Return the value behind an outcome; among stored ones a swept one, if it lies deeper than place `index`."""
     if child < 0:
@@ -126,7 +132,7 @@ def sweep(frame, swept, count, backup, backup_params, in_place):
         False if the backup failed.
     """
     with_variance = not in_place or frame.program.variance_kept != 0
-    frame.tally.updates += count
+    frame.tally.updates += frame.tally.reached
     for index in range(count - 1, -1, -1):
         if index >= AHEAD:
             ask_for(frame, swept.order[index - AHEAD], 0)
@@ -168,7 +174,7 @@ def bring_up_to_date(arrays, order, position, reals):
     program, values = frame.program, address(reals, 2 * frame.program.actions)
     q, variance, discount = address(reals, 0), address(reals, program.actions), frame.context.discount
     swept = Swept(address(order, 0), address(position, 0), values, q, variance, discount, 0.0, codes.STORED)
-    count = reach(frame, frame.tally.root, swept.order, swept.position, frame.tally.nodes, 0)
+    count = reach(frame, frame.tally.root, swept.order, swept.position, codes.NO_LIMIT, 0)
     if sweep(frame, swept, count, program.backup, program.backup_params, True):
         return codes.DONE
     return codes.RAISED if frame.context.in_flight != 0 else codes.BAD_BACKUP

@@ -10,7 +10,7 @@ from benchmarks.study.random_processes import random_process
 from gymnasium_gsp.algorithms.registry import ALGORITHMS
 from gymnasium_gsp.exact import enumerate_model, value_iteration
 
-NAMES = ("mbie-eb", "ucbvi", "rtdp", "paired-rollouts", "uct-star", "uct-deviation")
+NAMES = ("mbie-eb", "ucbvi", "rtdp", "paired-rollouts", "hindsight", "uct-star", "uct-deviation")
 
 
 class Context:
@@ -47,6 +47,18 @@ def test_each_plays_and_prints_as_it_is_registered(baselines, name):
     again = gsp.plan(model, 0, name, 64, seed=0, steps_left=5)
     assert (result.action, result.value) == (again.action, again.value)
     assert ALGORITHMS[name].citation
+
+
+def test_hindsight_believes_that_it_can_guess_a_coin(baselines):
+    """A coin is drawn after the guess: each guess is right in half of the futures, one of the two in three quarters.
+
+    Guessing is worth 1/2, so the sure 0.6 is the right choice.
+    """
+    first, coin = [[(1.0, 1, 0.0, False)], [(1.0, 2, 0.6, True)]], [(0.5, 2, 1.0, True), (0.5, 2, 0.0, True)]
+    model = gsp.tabular_model([first, [coin, coin], [[(1.0, 2, 0.0, True)]] * 2])
+    result = gsp.plan(model, 0, "hindsight", 4000, seed=0, steps_left=2)
+    assert result.action == 0
+    assert result.q_values == pytest.approx([0.75, 0.6], abs=0.05)  # 5 standard errors
 
 
 def test_the_deviation_makes_choices_free_of_units(baselines):

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import gymnasium_gsp as gsp
+from gymnasium_gsp.ingredients import PairedScenarios
+from gymnasium_gsp.search import codes
 from gymnasium_gsp.search import search as engine
 
 MANY = 10**6  # simulations that no other limit leaves unspent; H(n) wants a number of simulations beside any limit
@@ -150,14 +152,29 @@ def test_seconds_hold_at_the_next_decision(timed_model, model_env):
 
 @pytest.mark.parametrize("algorithm", ["gs-power-uct-f", "graft"])
 def test_a_sweep_takes_its_share_of_the_seconds(algorithm, env, observe):
-    """A quarter of 0.02 seconds pays for five updates of a millisecond, and the search has the rest."""
+    """A quarter of 0.02 seconds pays for 250 outcomes and nodes of 0.02 milliseconds, and the search has the rest.
+
+    The root, which is always swept, has fewer.
+    """
     agent = gsp.make_agent(env, algorithm, budget=256, seed=0)
     agent.plan(observe(env))
     search = agent._search
-    assert search.tally.updates > 5 or algorithm == "graft"  # scenarios may decide, which sweep nothing
-    agent.budget, search._update_seconds = gsp.Budget(seconds=0.02), 0.001
+    assert search.tally.updates > 250 or algorithm == "graft"  # scenarios may decide, which sweep nothing
+    agent.budget, search._update_seconds = gsp.Budget(simulations=50, seconds=0.02), 0.00002
     assert agent.plan(observe(env)).simulations > 1
-    assert search.tally.updates <= 5
+    assert search.tally.updates <= 250
+
+
+def test_scenarios_have_all_the_seconds(timed_model):
+    """They sweep nothing, so no second is kept for a sweep, however long the last one took."""
+    recipe = gsp.make_recipe("graft", root_allocation=PairedScenarios(0.0, 1.0, 0.0))
+    search = engine.Search(timed_model([0.0001]), recipe, True)
+    seen = search.store.arrays.allocation
+    seen["phase"], seen["steps"], seen["tried"], seen["novel"] = codes.BY_SCENARIOS, 1.0, 1.0, 1.0
+    search._last_updates, search._update_seconds = 1000, 0.001
+    result = search.plan(search.model.cells(0), gsp.Budget(seconds=0.05), 0, 5)
+    assert seen["phase"][0] == codes.BY_SCENARIOS
+    assert 0.05 <= result.seconds <= 0.055
 
 
 def test_seconds_on_the_real_clock(python_step):

@@ -15,6 +15,7 @@ from gymnasium_gsp.abi.signatures import FAILED
 from gymnasium_gsp.ingredients import PairedScenarios
 from gymnasium_gsp.models.tabular import tabular_rules
 from gymnasium_gsp.search import codes, frame
+from gymnasium_gsp.search import search as engine
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_DISCOUNT, DEFAULT_HORIZON
 from gymnasium_gsp.search.search import Search, read_interval
 
@@ -115,8 +116,8 @@ def odd_states_lack_one(params, state, mask):
     return actions
 
 
-def play_both(table, recipe, timed, masked=False, decisions=4):
-    """The same decisions of one episode by both, compared after each."""
+def play_both(table, recipe, timed, masked=False, decisions=4, hurried=False):
+    """The same decisions of one episode by both, compared after each; `hurried` where no second is left for sweeps."""
     model, actions, legal = gsp.tabular_model(table), len(table[0]), {}
     if masked:
         model = gsp.CompiledModel(tabular_rules, actions, params=model.params, legal=odd_states_lack_one)
@@ -124,11 +125,12 @@ def play_both(table, recipe, timed, masked=False, decisions=4):
     simulations = 60 if timed else 8  # without a limit trajectories are long
     search = made(model, recipe, LIMIT if timed else None)
     naive = textbook(table, recipe, LIMIT if timed else None, legal)
-    world, state = Stream(WORDS[2]), 0
+    world, state, naive.s.hurried = Stream(WORDS[2]), 0, hurried
+    budget = gsp.Budget(simulations, seconds=1e6 if hurried else None)
     for elapsed in range(decisions):
         left = LIMIT - elapsed if timed else None
         naive.s.horizon = left or DEFAULT_HORIZON
-        result = search.plan(search.model.cells(state), gsp.Budget(simulations), elapsed, left)
+        result = search.plan(search.model.cells(state), budget, elapsed, left)
         action, value, q, steps = naive.plan(state, simulations, left)
         assert_same(search, naive)
         assert (result.action, result.value, result.model_steps) == (action, value, steps)
@@ -154,6 +156,16 @@ def test_the_graph_is_the_textbooks(name, seed, timed, masked):
 def test_the_graph_of_a_grid_is_the_textbooks(name, seed, timed):
     """The same where states recur and hardly any reward is seen at first, or each step costs something."""
     play_both(grid(seed), RECIPES[name], timed)
+
+
+@pytest.mark.parametrize("timed", [True, False])
+@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("seed", range(2))
+def test_without_time_to_sweep_the_graph_is_the_textbooks(monkeypatch, name, seed, timed):
+    """Plain values are renewed along each trail, and before the decision at the root alone."""
+    monkeypatch.setattr(engine, "UPDATING_SHARE", 0.0)
+    play_both(random_table(seed, states=9, rewards=REWARDS[seed]), RECIPES[name], timed, hurried=True)
+    play_both(grid(seed), RECIPES[name], timed, hurried=True)
 
 
 @pytest.mark.parametrize("seed", range(8))

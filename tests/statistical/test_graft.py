@@ -213,6 +213,23 @@ def test_paired_estimates_are_unbiased(timed):
             assert abs(q[:, action].mean() - truth[action]) <= margin(q[:, action], comparisons=12)
 
 
+def test_a_playout_that_meets_the_first_one_ends_as_it_did():
+    """Both actions of each of 2,000 states lead to the same one, drawn anew at each step; the root's pay differently.
+
+    So the second playout of each scenario takes one step, and returns differ by what the first step pays.
+    """
+    rng, states, left = np.random.default_rng(0), 2000, 20
+    law = [(1.0 / 512, int(state), 0.0, False) for state in rng.choice(states, 512, replace=False)]
+    table = [[law, [(p, after, reward + 2.0, ended) for p, after, reward, ended in law]]]
+    for _ in range(states - 1):
+        law = [(1.0 / 512, int(state), float(rng.integers(8)), False) for state in rng.choice(states, 512)]
+        table.append([law, law])
+    for result in decisions_by_scenarios(gsp.tabular_model(table), left, 64, 20):
+        assert result.q_values[1] - result.q_values[0] == pytest.approx(2.0, rel=1e-12)
+        assert result.action == 1
+        assert result.model_steps < 64 * (left + 3) / 2
+
+
 def paid(table, factor, constant):
     """The process with other rewards: times a factor, plus a constant."""
     return {

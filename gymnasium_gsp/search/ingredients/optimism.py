@@ -280,7 +280,7 @@ class ImaginedOutcomes(Optimism):
 
         U(s,a) = (sum of rewards + discount * sum over s' of n(s,a,s') max_b U(s',b) + m Umax) / (n(s,a) + m),
         Umax = largest + margin * (largest - smallest return-to-go of a simulation of this episode),
-        m = weight + floor * T / N, for T simulations of this episode and N states that they have met.
+        m = weight + floor * T / N, for T simulations since the graph was begun and N states that they have met.
 
     With a constant m a bonus dies like 1 / n, and one unlucky draw can close an action for good.  As m grows with T,
     an action of which n stayed bounded would come to be worth Umax while the others, tried a constant share of T times,
@@ -291,7 +291,7 @@ class ImaginedOutcomes(Optimism):
     Attributes:
         weight: imagined outcomes at the start of an episode.
         margin: by how much of the range of returns seen the largest value lies above it.
-        floor: imagined outcomes that each action gains where there is one more simulation for each state.
+        floor: imagined outcomes that each action gains where there is one more simulation in the graph for each state.
     """
 
     weight: float = 0.3
