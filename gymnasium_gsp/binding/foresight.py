@@ -11,6 +11,7 @@ drawn from: its numbers are large and jump about, which no place, count or speed
 
 import copy
 import math
+import random
 import time
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
@@ -25,7 +26,7 @@ from gymnasium_gsp.binding.environment import BareEnv, Env
 from gymnasium_gsp.binding.keys import CODE
 from gymnasium_gsp.binding.parts import Path, attributes_of, content_of, parts_of
 from gymnasium_gsp.binding.private_simulator import PrivateSimulator
-from gymnasium_gsp.binding.streams import stream_place, stream_type
+from gymnasium_gsp.binding.streams import global_streams, stream_place, stream_type
 
 _EPISODES = 8
 _COPIES = 16  # copies that must all tell what the original did: an honest one does with probability 2**-32 at most
@@ -38,6 +39,9 @@ FORESIGHT_REMEDY = (
     "still to come, and a state_key() without it"
 )
 """What to do about it."""
+GLOBAL_STREAM = "steps draw from a global stream (random, numpy.random or torch); draw from self.np_random instead"
+SYSTEM_STREAM = "random.SystemRandom draws what no seed repeats; draw from self.np_random instead"
+UNREPEATABLE = "two restored copies with one seed part ways: save all that decides the future"
 
 Outcome = tuple[Hashable, float, bool]
 """What a step showed: key of the observation, reward, terminated."""
@@ -93,13 +97,14 @@ class Experiment:
     def __init__(self, env: Env, adapter: Adapter, simulator: PrivateSimulator, choose: Any, show: Any) -> None:
         self.env, self.raw, self.adapter, self.simulator = env, env.unwrapped, adapter, simulator
         self._choose, self._show = choose, show
+        self._deadline = math.inf
 
     def run(self, seed: int, steps: int, seconds: float = math.inf) -> Foreknowledge | None:
         """Play some episodes of so many steps; returns None if no copy knew more than the player.
 
-        It also does where the first third of the episodes took longer than so many seconds.
+        It also does where they took longer than so many seconds.
         """
-        begun = time.monotonic()
+        self._deadline = time.monotonic() + seconds
         if len({self._show(self.env.reset(seed=seed + episode)[0]) for episode in range(_EPISODES)}) == _EPISODES:
             return None  # no two episodes begin alike
         draw = np.random.default_rng(seed)
@@ -109,8 +114,8 @@ class Experiment:
         played: list[Played] = []
         for number, choices in enumerate(sequences):
             played += [self._play(number, seed + episode, choices) for episode in range(_EPISODES)]
-            if time.monotonic() - begun > seconds:
-                return None
+        if time.monotonic() > self._deadline:
+            return None
         known: Foreknowledge | None = None
         for left, right, step in _partings(played)[:_PAIRS]:
             if not all(self._copies_tell(episode.moments[step]) for episode in (left, right)):
@@ -137,9 +142,30 @@ class Experiment:
             drew = [stream_place(stream) for stream in streams] != before
             played.moments.append(Moment(history, action, snapshot, parts, outcome, drew))
             history = (*history, repr(action), outcome)
-            if terminated or truncated:
+            if terminated or truncated or time.monotonic() > self._deadline:
                 break
         return played
+
+    def find_unrepeatable(self, seed: int, steps: int, seconds: float = math.inf) -> str:
+        """What keeps copies with one seed from doing the same, and what to do about it; "" if they do.
+
+        Two copies of each moment of one episode are stepped once, as long as so many seconds allow.
+        """
+        self._deadline = time.monotonic() + seconds
+        self.env.reset(seed=seed)
+        if asks_system(self.raw):
+            return SYSTEM_STREAM
+        for moment in self._play(0, seed, range(steps)).moments:
+            if time.monotonic() > self._deadline:
+                break
+            before = global_streams()
+            copies = [self._copy(moment, seed) for _ in range(2)]
+            if global_streams() != before:
+                return GLOBAL_STREAM
+            first, second = (copy and self._outcome(copy) for copy in copies)
+            if first != second and self.adapter.exact:
+                return UNREPEATABLE
+        return ""
 
     def _copy(self, moment: Moment, seed: int, moved: dict[Path, Any] | None = None) -> Answer | None:
         """The step of a copy in the moment's place under new randomness; None where it could not be moved on."""
@@ -289,6 +315,11 @@ def streams_of(env: BareEnv) -> list[Any]:
                 seen.add(id(part))
                 todo.append(part)
     return found
+
+
+def asks_system(env: BareEnv) -> bool:
+    """Return whether an environment holds a stream of the operating system."""
+    return any(isinstance(stream, random.SystemRandom) for stream in streams_of(env))
 
 
 def _vector(answer: Answer) -> np.ndarray:

@@ -101,7 +101,8 @@ class View:
 def choose_view(binding: SimulatedBinding, hold: int | None = None) -> View:
     """Choose the key of a binding, if it is left open, and the hold.
 
-    Nothing is chosen beside exact keys, or keys of a function, that the user gave.
+    Nothing is chosen beside exact keys, or keys of a function, that the user gave, nor where a walk fails: the search
+    names what it meets itself.
 
     Args:
         binding: the environment, before its first decision.
@@ -109,8 +110,16 @@ def choose_view(binding: SimulatedBinding, hold: int | None = None) -> View:
     """
     given = binding.state_key
     own = given == "exact" or (callable(given) and not isinstance(given, Cells))
+    plain = View("exact" if given == "auto" else given, hold or 1)
     if own or not _may_never_recur(binding):
-        return View("exact" if given == "auto" else given, hold or 1)
+        return plain
+    try:
+        return _choose(binding, hold, given)
+    except Exception:  # a third party's code may raise anything
+        return plain
+
+
+def _choose(binding: SimulatedBinding, hold: int | None, given: StateKey) -> View:
     found = probe(binding, hold or 1)
     noisy = found.noise >= _NOISY
     if given == "auto" and found.recurrence >= _RECURS:
@@ -168,6 +177,7 @@ def _walks(binding: SimulatedBinding, hold: int, source: str) -> Iterator[_Step]
     """Every step of random walks from a few states that does not end the episode."""
     simulator, adapter = binding.simulator, binding.adapter
     env, raw = simulator.env, simulator.raw
+    longest = min(_LONGEST, binding.time_limit or _LONGEST)
     draw = np.random.default_rng(0)
     paths: set[int] = set()
 
@@ -175,7 +185,7 @@ def _walks(binding: SimulatedBinding, hold: int, source: str) -> Iterator[_Step]
         return numbers_of(adapter.state_key(raw) if source == "state" else observation)
 
     def go(action: Any) -> tuple[Any, bool, Any]:
-        for _ in range(hold):
+        for _ in range(min(hold, longest)):
             observation, _, terminated, truncated, info = env.step(action)
             if terminated or truncated:
                 return observation, True, info
@@ -189,7 +199,7 @@ def _walks(binding: SimulatedBinding, hold: int, source: str) -> Iterator[_Step]
         while taken < _DECISIONS // _ROOTS:
             simulator.restore()
             before, info, path, ended, depth = numbers(first), first_info, root, False, 0
-            while not ended and depth < _LONGEST:
+            while not ended and depth + min(hold, longest) <= longest:
                 action = binding.legal_action(raw, info, choice := int(draw.integers(1 << 30)))
                 again = None
                 if taken % _REPEATED == 0:

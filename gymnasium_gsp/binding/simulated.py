@@ -31,7 +31,7 @@ observation where that cannot be keyed), "actions" for the actions since the roo
 ActionMask = Callable[[BareEnv], Any]
 """A function of the bare environment that returns its legal actions, an array of 0 and 1."""
 
-_STEPS_TRIED, _SECONDS_TRIED = 12, 0.5  # steps of an episode that an agent tries, and how long the first ones may take
+_STEPS_TRIED, _SECONDS_TRIED = 12, 2.0  # steps of an episode that an agent tries, and how long either attempt may take
 _STEPS_TIMED = 24
 _tried: set[type] = set()  # environments whose claims have been tried
 
@@ -156,9 +156,10 @@ class SimulatedBinding(Binding):
         )
 
     def warn_of_failed_claims(self) -> None:
-        """Say once for each class what `gsp check` would fail: foreknowledge, and shared state that planning moves.
+        """Say once for each class what `gsp check` would fail: foreknowledge, and what is drawn or moved outside.
 
-        It is tried on the simulator, of environments that no adapter of their family serves, where steps are fast.
+        It is tried on the simulator, of environments that no adapter of their family serves, in some 300 steps, or as
+        many as some seconds allow.
         """
         kind, simulator = type(self.view.raw), self.simulator
         untold = simulator.observers and self._by_state  # observations are not computed then
@@ -168,10 +169,12 @@ class SimulatedBinding(Binding):
         outside = outside_state(simulator.raw)
         experiment = Experiment(simulator.env, self.adapter, simulator, self.legal_action, self.shown)
         try:
-            known = experiment.run(0, _STEPS_TRIED, _SECONDS_TRIED)
+            unrepeatable = experiment.find_unrepeatable(0, _STEPS_TRIED, _SECONDS_TRIED)
+            known = None if unrepeatable else experiment.run(0, _STEPS_TRIED, _SECONDS_TRIED)
         except Exception:  # a third party's code may raise anything; `gsp check` shows it
             return
         failed = [f"{known.how}: {FORESIGHT_REMEDY}"] if known is not None and known.future else []
+        failed += [unrepeatable] if unrepeatable else []
         if changed := changed_outside(simulator.raw, outside):
             failed.append(f"planning changes {changed}, which every environment of this kind shares: keep it in self")
         for words in failed:

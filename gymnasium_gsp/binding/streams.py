@@ -1,6 +1,7 @@
 """Random streams of every common kind: how they are recognised, begun from a seed, and brought to another's place."""
 
 import random
+import sys
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
@@ -100,3 +101,10 @@ def follow_stream(stream: Any, original: Any) -> None:
         stream.setstate(original.getstate())
     elif hasattr(stream, "set_state"):
         stream.set_state(original.get_state())
+
+
+def global_streams() -> tuple[Hashable, ...]:
+    """Where the streams stand that a process shares: random, numpy.random, and torch where it is loaded."""
+    torch = sys.modules.get("torch")
+    tensor = None if torch is None else bytes(torch.get_rng_state().numpy())
+    return random.getstate(), repr(np.random.get_state()), tensor

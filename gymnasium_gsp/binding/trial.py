@@ -1,6 +1,5 @@
 """The claims that planning in an environment rests on, each tried on a simulator of it; see `check`."""
 
-import random
 import time
 import timeit
 from collections.abc import Iterator
@@ -11,12 +10,20 @@ from typing import Any
 import numpy as np
 
 from gymnasium_gsp.binding.environment import BareEnv, Env
-from gymnasium_gsp.binding.foresight import FORESIGHT_REMEDY, Experiment, streams_of
+from gymnasium_gsp.binding.foresight import (
+    FORESIGHT_REMEDY,
+    GLOBAL_STREAM,
+    SYSTEM_STREAM,
+    UNREPEATABLE,
+    Experiment,
+    asks_system,
+    streams_of,
+)
 from gymnasium_gsp.binding.keys import freeze
 from gymnasium_gsp.binding.probe import choose_view
 from gymnasium_gsp.binding.shared import changed_outside, outside_state
 from gymnasium_gsp.binding.simulated import SimulatedBinding
-from gymnasium_gsp.binding.streams import stream_place
+from gymnasium_gsp.binding.streams import global_streams, stream_place
 from gymnasium_gsp.errors import PlanningError
 
 PASSED, FAILED, WARNED, SKIPPED = "passed", "FAILED", "warning", "skipped"
@@ -167,26 +174,20 @@ class Trial:
         return PASSED, ""
 
     def try_global_streams(self) -> Outcome:
-        if self.asks_system():
-            return FAILED, "random.SystemRandom draws what no seed repeats; draw from self.np_random instead"
-        before = random.getstate(), repr(np.random.get_state())
+        if asks_system(self.raw):
+            return FAILED, SYSTEM_STREAM
+        before = global_streams()
         self.simulate(self.choices(), 1)
-        if (random.getstate(), repr(np.random.get_state())) != before:
-            return FAILED, "steps draw from the global random or numpy.random; draw from self.np_random instead"
-        return PASSED, ""
-
-    def asks_system(self) -> bool:
-        """Return whether the environment holds a stream of the operating system."""
-        return any(isinstance(stream, random.SystemRandom) for stream in streams_of(self.raw))
+        return (PASSED, "") if global_streams() == before else (FAILED, GLOBAL_STREAM)
 
     def try_same_randomness(self) -> Outcome:
-        out_of_reach = self.adapter.generator(self.raw) is None or self.asks_system()
+        out_of_reach = self.adapter.generator(self.raw) is None or asks_system(self.raw)
         for moment in self.moments(_MOMENTS):
             self.start(2 * moment + moment % 2)
             choices = self.choices()
             copies = [self.simulate(choices, 1) for _ in range(2)]
             if copies[0] != copies[1] and (self.adapter.exact or not _nearly(*copies)):
-                return FAILED, "two restored copies with one seed part ways: save all that decides the future"
+                return FAILED, UNREPEATABLE
             if out_of_reach and not self.adapter.deterministic:
                 continue
             foretold, real = self.foretell(choices), self.play(self.env, choices, self.info)

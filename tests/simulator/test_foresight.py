@@ -1,6 +1,7 @@
 """Futures that no list of types can find, and layouts, which are hidden state and no future."""
 
 import hashlib
+import os
 import random
 import warnings
 
@@ -200,9 +201,46 @@ def test_a_future_that_travels_with_the_snapshot_fails_the_check(kind):
     assert "redraw_hidden()" in failed[0].note
 
 
-def test_an_agent_says_once_what_the_check_would_fail():
-    kind = type("Fresh", (PreList,), {})
-    with pytest.warns(RuntimeWarning, match="Fresh: .*redraw_hidden"):
+class Global(Guessing):
+    """The stream that the whole process shares."""
+
+    def begin(self):
+        pass
+
+    def draw(self):
+        return int(np.random.rand() < 0.5)
+
+
+class Entropy(Global):
+    """Bytes of the operating system."""
+
+    def draw(self):
+        return os.urandom(1)[0] % 2
+
+
+class System(Global):
+    """The operating system's stream of Python."""
+
+    def begin(self):
+        self.rng = random.SystemRandom()
+
+    def draw(self):
+        return self.rng.randrange(2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (PreList, "redraw_hidden"),
+        (SavedTwister, "redraw_hidden"),
+        (Global, "a global stream"),
+        (Entropy, "with one seed part ways"),
+        (System, "what no seed repeats"),
+    ],
+)
+def test_an_agent_says_once_what_the_check_would_fail(kind, words):
+    kind = type("Fresh", (kind,), {})
+    with pytest.warns(RuntimeWarning, match=f"Fresh: .*{words}"):
         gsp.make_agent(Limit(kind(), 40), "uct")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

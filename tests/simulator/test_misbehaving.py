@@ -202,7 +202,7 @@ def test_what_no_simulator_can_be_made_of_is_told_with_what_to_do(make, says):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"state_key": "position"}, "state_key must be a function"),
+        ({"state_key": "position"}, "state_key must be 'auto', 'exact', 'actions', Cells"),
         ({"action_mask": [True, True]}, "action_mask must be a function"),
         ({"reward_bounds": (1.0, 0.0)}, "smallest first"),
         ({"reward_bounds": "much"}, "two finite numbers"),
