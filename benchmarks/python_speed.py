@@ -144,7 +144,7 @@ def _recorded(agent: Agent, observation: Any, info: Any) -> list[Any]:
     live: Any = agent._binding
     model, sibling = live.model, live.simulator
     calls: list[Any] = []
-    key, restore, env = model._key, sibling.restore, sibling.env
+    key, restore, env = model.key, sibling.restore, sibling.env
     agent.reset(seed=0)
 
     def keyed(seen: Any) -> Any:
@@ -156,11 +156,11 @@ def _recorded(agent: Agent, observation: Any, info: Any) -> list[Any]:
         restore()
 
     try:
-        model._key, sibling.restore = keyed, restored
+        model.key, sibling.restore = keyed, restored
         sibling.env = _Recorder(env, calls)
         agent.plan(observation, info)
     finally:
-        model._key, sibling.env = key, env
+        model.key, sibling.env = key, env
         del sibling.restore
     return calls
 
@@ -179,7 +179,7 @@ class _Recorder:
 def _replayed(agent: Agent, calls: list[Any]) -> float:
     """Return the seconds that these calls take alone, from the random stream that they first ran on."""
     live: Any = agent._binding
-    sibling, key = live.simulator, live.model._key
+    sibling, key = live.simulator, live.model.key
     restore, step, observation = sibling.restore, sibling.env.step, None
     live.seed(simulator_seed(0, 0))
     begun = time.process_time()

@@ -116,6 +116,11 @@ class Agent:
         """The state that the last decision planned from, with the model; None before the first decision."""
         return self._last_root
 
+    @property
+    def simulates(self) -> bool:
+        """True if planning steps a private environment, and False if it runs a compiled model."""
+        return isinstance(self._binding, SimulatedBinding)
+
     def graph(self, steps: int | None = None) -> SearchGraph:
         """The graph of the last search: what its root reaches, copied.
 
@@ -181,8 +186,8 @@ class Agent:
         before, self._last_root, self._acted = (self._last_root, self._acted), root, False
         hold = self._binding.hold
         elapsed, steps_left = _in_decisions(root, hold)
-        budget = as_budget(self.budget).in_decisions(hold)
         try:
+            budget = as_budget(self.budget).in_decisions(hold)
             result = search.plan(root.cells, budget, elapsed, steps_left, same_root, self.on_progress)
         except RecipeError:  # refused before anything was searched, so the graph still stands at the root before
             self._last_root, self._acted = before

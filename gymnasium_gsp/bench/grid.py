@@ -226,7 +226,7 @@ def runs_of(grids: Iterable[Grid]) -> list[Run]:
         if any_budget not in checked:
             with closing(cell.make_env()) as env:
                 agent = cell.make_agent(env, trial=False)  # nothing is stepped here: that is for the workers
-                checked[any_budget] = env_id(env), recipe_text(agent), "adapter" in agent.describe()
+                checked[any_budget] = env_id(env), recipe_text(agent), agent.simulates
         env_name, recipe, simulated = checked[any_budget]
         cell = cell.changed(env=env_name)
         if cell not in runs or runs[cell].episodes < episodes:

@@ -263,7 +263,7 @@ def test_a_failing_simulation_in_a_worker_ends_nothing():
     [
         (Corridor, "for one environment there is make_agent"),
         (lambda: [Corridor()], "takes a vector of environments"),
-        (lambda: gym.make_vec("CartPole-v1", 2, "vector_entry_point"), "computes all environments at once"),
+        (lambda: gym.make_vec("CartPole-v1", 2, "vector_entry_point"), "computes all its environments at once"),
         (
             lambda: gym.wrappers.vector.TransformReward(SyncVectorEnv([Corridor]), np.negative),
             "TransformReward is wrap",
