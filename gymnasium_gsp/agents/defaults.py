@@ -70,8 +70,9 @@ def fit(
     """
     if not isinstance(binding, SimulatedBinding):
         return budget or Budget(simulations=SIMULATIONS), recipe, {}
-    sequences = recipe.key == "actions" and binding.state_key == "auto"  # the recipe has no use for states
-    view = View("exact", hold or 1) if sequences else choose_view(binding, hold)
+    # Sequences of actions have no use for states, and what was learned was learned of single steps.
+    plain = binding.state_key == "auto" and (recipe.key == "actions" or recipe.functions)
+    view = View("exact", hold or 1) if plain else choose_view(binding, hold)
     chosen: dict[str, Any] = {}
     if not view.recurs and binding.state_key == "auto":
         chosen["state_key"] = view.state_key

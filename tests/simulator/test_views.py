@@ -256,6 +256,11 @@ def test_cells_lie_around_zero_and_refuse_nan():
         cells.cell([float("nan"), 0.0])
 
 
+def test_nothing_is_chosen_beside_functions_that_were_learned_of_single_steps():
+    agent = gsp.make_agent(gym.make("CartPole-v1"), "puct", budget=8, seed=0, value_function=lambda observation: 1.0)
+    assert agent.chosen == {}
+
+
 def test_another_algorithm_where_states_do_not_recur_only_if_none_was_given():
     for noise, name in ((0.0, "gs-power-uct-f"), (0.3, "uct-max")):
         env = limited(Drift(noise=noise))
