@@ -85,6 +85,8 @@ class Agent:
         self.on_progress = on_progress
         self._result: SearchResult | None = None
         check_spaces(recipe, env)
+        if commit not in (None, True, False):
+            raise RecipeError(f"commit must be True, False or None, not {commit!r}; hold= says for how many steps")
         self._binding = connect(env, observing=bool(recipe.functions), hold=hold, **binding)
         self._action_names = action_names(env) or self._binding.actions.names()
         if trial and isinstance(self._binding, SimulatedBinding):

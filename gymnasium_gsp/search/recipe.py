@@ -27,6 +27,9 @@ from gymnasium_gsp.search.ingredients.selection import PolynomialBonus, table1_r
 from gymnasium_gsp.search.ingredients.switching import Switching
 from gymnasium_gsp.search.ingredients.widening import Widening
 
+MOST_LEAVES = 4096
+"""Simulations that may wait for their leaves' values at once; each has a trail of its own."""
+
 
 @dataclass(frozen=True)
 class SearchValues(KnownFields):
@@ -249,7 +252,7 @@ class Recipe(KnownFields):
             )
 
     def _check_leaf_batch(self) -> None:
-        check_count("leaf_batch", self.leaf_batch)
+        check_count("leaf_batch", self.leaf_batch, largest=MOST_LEAVES)
         if not isinstance(self.evaluation, ValueFunction):
             raise RecipeError(
                 f"leaf_batch asks a function about several observations at once, and the evaluation is "

@@ -218,6 +218,7 @@ def test_the_saved_state_is_keyed_where_a_wrapper_hides_the_observation():
     [
         ({"state_key": "cells"}, "'auto', 'exact', 'actions'"),
         ({"hold": 0}, "hold must be a whole number"),
+        ({"commit": 3}, "commit must be True, False or None"),
         ({"state_key": gsp.Cells((1.0,))}, "a width of its own"),
     ],
 )
