@@ -104,7 +104,7 @@ def decisions(
                 search = Search(model, recipe, True)
             search.begin_episode()
             search.seed(stream)
-        state, search.chunk = env.clone_state(), ONE_CHUNK
+        state, search.pace.chunk = env.clone_state(), ONE_CHUNK
         limit = Budget(simulations=budget)
         result = search.plan(model.cells(state.cells), limit, state.elapsed, env.horizon - state.elapsed)
         _, reward, terminated, truncated, _ = env.step(result.action)

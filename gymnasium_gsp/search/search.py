@@ -39,6 +39,7 @@ from gymnasium_gsp.search.ingredients.functions import Observe
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_HORIZON, planned_trajectories
 from gymnasium_gsp.search.loop import run_simulations
 from gymnasium_gsp.search.observed_values import SMALLEST_VALUE
+from gymnasium_gsp.search.pace import Pace
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.result import SearchResult
 from gymnasium_gsp.search.sampled_tree import LEVEL_CELLS
@@ -46,10 +47,8 @@ from gymnasium_gsp.search.scenarios import PLAYOUT_NUMBERS
 from gymnasium_gsp.search.store import MEMORY, SMALLEST, SMALLEST_MEMORY, Store
 from gymnasium_gsp.search.sweep import bring_up_to_date
 
-CHUNK_SECONDS = 0.005  # how long a chunk should take
 STALE = 1000  # simulations without a new node after which a budget in nodes alone may end
 EXPLORING_SHARE = 1 / 8  # of a decision, before scenarios may take over
-UPDATING_SHARE = 1 / 4  # of a budget in seconds that a sweep, or a renewal of all bounds, may take
 SPARE_KEYS = 4096  # keys of a simulator's states that may be held beyond twice the nodes
 
 OnProgress = Callable[[Progress], object]
@@ -64,7 +63,7 @@ class Search:
         program, tally, context: the records of the compiled loop, fields as attributes.
         rng: (2,) uint64, the stream of the search's own choices and that of the model.
         store: every array.
-        chunk: simulations in the next chunk; adapted to take about CHUNK_SECONDS.
+        pace: estimates of what simulations and sweeps cost.
         loop_seconds: how much of the last decision was spent inside the compiled loop.
 
     Args:
@@ -139,11 +138,8 @@ class Search:
         if model.keys is not None and max_nodes is None:  # they live and die with the graph
             beside = 2 * model.keys.bytes_each()  # as many keys as twice the nodes, see `_run`
             self.store.max_nodes = max(1, memory // (self.store.bytes_per_node + beside))
-        self.chunk = 1
+        self.pace = Pace(self._compiled)
         self.loop_seconds = 0.0
-        self._step_seconds = 0.0  # of a model that runs Python; 0 until the first steps are timed
-        self._simulation_seconds, self._update_seconds = 1e-6, 1e-7  # estimates, replaced by what is measured
-        self._last_updates = self._swept_size = 0  # updates of the last sweep, and nodes and edges stored then
         self.begin_episode()
 
     def seed(self, words: NDArray[np.uint64]) -> None:
@@ -213,8 +209,7 @@ class Search:
         program.root_elapsed = elapsed
         program.step_limit = codes.NO_LIMIT if budget.model_steps is None else min(budget.model_steps, codes.NO_LIMIT)
         program.node_limit = codes.NO_LIMIT if budget.nodes is None else min(budget.nodes, codes.NO_LIMIT)
-        updates = np.inf if budget.seconds is None else UPDATING_SHARE * budget.seconds / self._update_seconds
-        program.update_limit = int(min(updates, codes.NO_LIMIT))
+        program.update_limit = self.pace.most_updates(budget.seconds)
         timed = steps_left is not None and self.recipe.discount == "from_horizon"
         program.return_discount = 1.0 if timed else self.discount
         self._prepare_allocation(budget)
@@ -296,13 +291,14 @@ class Search:
         self.loop_seconds = 0.0
         while True:
             before, chunk_begun = int(tally.simulations), time.perf_counter()
-            program.simulation_limit = min(limit, before + self._next_chunk(deadline, chunk_begun), next_sweep)
+            left = None if deadline is None else deadline - self._sweep_seconds() - chunk_begun
+            program.simulation_limit = min(limit, before + self.pace.next_chunk(left), next_sweep)
             steps = int(tally.model_steps)
-            program.step_limit = min(most_steps, steps + self._steps_until(deadline, chunk_begun))
+            program.step_limit = min(most_steps, steps + self.pace.next_steps(left))
             program.chunk_begun = before
             if deadline is not None and budget.seconds:
                 program.time_share = (chunk_begun - begun) / budget.seconds
-                program.time_share_each = self._simulation_seconds / budget.seconds
+                program.time_share_each = self.pace.simulation_seconds / budget.seconds
             with self._interrupts:
                 status = self._run_simulations(store.arrays, enter)
             self._interrupts.raise_interrupt()
@@ -321,7 +317,7 @@ class Search:
             if keys is not None and len(keys) > 2 * tally.nodes + SPARE_KEYS:
                 keys.retain(store.first_key_cells().tolist())
             done = int(tally.simulations)
-            self._adapt_chunk(done - before, int(tally.model_steps) - steps, now - chunk_begun)
+            self.pace.observe_chunk(done - before, int(tally.model_steps) - steps, now - chunk_begun)
             if done >= next_sweep and done < limit:
                 self._bring_up_to_date()
                 next_sweep += self._sweep_every
@@ -331,7 +327,7 @@ class Search:
                 return "nodes"
             if done >= limit:
                 return "simulations"
-            if deadline is not None and now >= deadline - self._decision_seconds():
+            if deadline is not None and now >= deadline - self._sweep_seconds():
                 return "seconds"
             if tally.new_nodes > grown:
                 grown_at, grown = done, int(tally.new_nodes)
@@ -380,41 +376,12 @@ class Search:
             program.growth = codes.ADD_WHILE_ROOM
         return dropped
 
-    def _next_chunk(self, deadline: float | None, now: float) -> int:
-        """Simulations until the clock is looked at: no more than the time left allows, one where steps run Python."""
-        if deadline is None:
-            return self.chunk
-        if not self._compiled:
-            return 1
-        left = deadline - self._decision_seconds() - now
-        return max(1, min(self.chunk, int(left / self._simulation_seconds)))
-
-    def _steps_until(self, deadline: float | None, now: float) -> int:
-        """Model steps that the time left pays for, at least one; without end where steps are compiled."""
-        if deadline is None or self._compiled:
-            return codes.NO_LIMIT // 2
-        left = deadline - self._decision_seconds() - now
-        return max(1, int(left / self._step_seconds)) if self._step_seconds else 1
-
-    def _decision_seconds(self) -> float:
-        """Estimate the seconds of the sweep to come: the updates of the last one and those of what came since then."""
-        by_scenarios = named(self.store.arrays.allocation).phase == codes.BY_SCENARIOS
-        if not self.program.sweep or by_scenarios:
+    def _sweep_seconds(self) -> float:
+        """Estimate the seconds of the sweep that the decision will make; scenarios make none."""
+        program, tally = self.program, self.tally
+        if not program.sweep or named(self.store.arrays.allocation).phase == codes.BY_SCENARIOS:
             return 0.0
-        grown = int(self.tally.nodes) + int(self.tally.edges) - self._swept_size
-        updates = self._last_updates + int(self.program.sweep) * max(0, grown)
-        return self._update_seconds * min(updates, int(self.program.update_limit))
-
-    def _adapt_chunk(self, simulations: int, steps: int, seconds: float) -> None:
-        """Double the chunk while it is short, and cut it where it is long."""
-        if steps > 0:
-            self._step_seconds = max(seconds / steps, 0.8 * self._step_seconds)  # rather too long than too short
-        if simulations > 0:
-            self._simulation_seconds = max(seconds / simulations, 1e-9)
-        if seconds < CHUNK_SECONDS / 2.0 and simulations >= self.chunk:
-            self.chunk *= 2
-        elif seconds > CHUNK_SECONDS * 2.0:
-            self.chunk = max(1, int(self.chunk * CHUNK_SECONDS / seconds))
+        return self.pace.sweep_seconds(program.sweep, int(tally.nodes) + int(tally.edges), program.update_limit)
 
     def _result(self, begun: float, stopped_by: str) -> SearchResult:
         """Decide, and say what the search says of its root."""
@@ -429,9 +396,7 @@ class Search:
         if status != codes.DONE or self._interrupts.causes:
             self._fail(status)
         ended = time.perf_counter()
-        if tally.updates > 0:
-            self._last_updates, self._swept_size = int(tally.updates), nodes + int(tally.edges)
-            self._update_seconds = max((ended - decision_begun) / self._last_updates, 1e-9)
+        self.pace.observe_sweep(int(tally.updates), nodes + int(tally.edges), ended - decision_begun)
         tally.recommended = tally.detail
         return SearchResult(
             action=int(tally.recommended),

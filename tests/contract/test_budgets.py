@@ -160,7 +160,7 @@ def test_a_sweep_takes_its_share_of_the_seconds(algorithm, env, observe):
     agent.plan(observe(env))
     search = agent._search
     assert search.tally.updates > 250 or algorithm == "graft"  # scenarios may decide, which sweep nothing
-    agent.budget, search._update_seconds = gsp.Budget(simulations=50, seconds=0.02), 0.00002
+    agent.budget, search.pace.update_seconds = gsp.Budget(simulations=50, seconds=0.02), 0.00002
     assert agent.plan(observe(env)).simulations > 1
     assert search.tally.updates <= 250
 
@@ -171,7 +171,7 @@ def test_scenarios_have_all_the_seconds(timed_model):
     search = engine.Search(timed_model([0.0001]), recipe, True)
     seen = search.store.arrays.allocation
     seen["phase"], seen["steps"], seen["tried"], seen["novel"] = codes.BY_SCENARIOS, 1.0, 1.0, 1.0
-    search._last_updates, search._update_seconds = 1000, 0.001
+    search.pace.last_updates, search.pace.update_seconds = 1000, 0.001
     result = search.plan(search.model.cells(0), gsp.Budget(seconds=0.05), 0, 5)
     assert seen["phase"][0] == codes.BY_SCENARIOS
     assert 0.05 <= result.seconds <= 0.055

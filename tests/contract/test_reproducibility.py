@@ -13,7 +13,7 @@ import pytest
 
 import gymnasium_gsp as gsp
 from gymnasium_gsp.agents.seeding import agent_stream, episode_seeds
-from gymnasium_gsp.search import search as engine
+from gymnasium_gsp.search import pace
 from gymnasium_gsp.search.search import Search
 
 INCREMENT, MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
@@ -110,7 +110,7 @@ def test_results_do_not_depend_on_chunks(settings, random_model, same_result, mo
     recipe = gsp.make_recipe(name, preset=preset, env_id="GSP/FrozenLake-v0")
     results = []
     for seconds in (1e-9, 0.0002, 10.0):
-        monkeypatch.setattr(engine, "CHUNK_SECONDS", seconds)
+        monkeypatch.setattr(pace, "CHUNK_SECONDS", seconds)
         results.append(gsp.plan(random_model(1), 0, recipe, 700, seed=2, steps_left=9))
     assert same_result(results[0], results[1])
     assert same_result(results[0], results[2])

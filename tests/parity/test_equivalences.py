@@ -193,7 +193,7 @@ def test_sizes_chunks_and_reports_change_nothing(recipe):
 
     def chunks_of(size):
         def prepare(search):
-            search.chunk, search._adapt_chunk = size, lambda *measured: None
+            search.pace.chunk, search.pace.observe_chunk = size, lambda *measured: None
 
         return prepare
 

@@ -14,8 +14,7 @@ from gymnasium_gsp.abi.compilation import compiled_entry
 from gymnasium_gsp.abi.signatures import FAILED
 from gymnasium_gsp.ingredients import PairedScenarios
 from gymnasium_gsp.models.tabular import tabular_rules
-from gymnasium_gsp.search import codes, frame
-from gymnasium_gsp.search import search as engine
+from gymnasium_gsp.search import codes, frame, pace
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_DISCOUNT, DEFAULT_HORIZON
 from gymnasium_gsp.search.search import Search, read_interval
 
@@ -163,7 +162,7 @@ def test_the_graph_of_a_grid_is_the_textbooks(name, seed, timed):
 @pytest.mark.parametrize("seed", range(2))
 def test_without_time_to_sweep_the_graph_is_the_textbooks(monkeypatch, name, seed, timed):
     """Plain values are renewed along each trail, and before the decision at the root alone."""
-    monkeypatch.setattr(engine, "UPDATING_SHARE", 0.0)
+    monkeypatch.setattr(pace, "UPDATING_SHARE", 0.0)
     play_both(random_table(seed, states=9, rewards=REWARDS[seed]), RECIPES[name], timed, hurried=True)
     play_both(grid(seed), RECIPES[name], timed, hurried=True)
 

@@ -261,7 +261,7 @@ def test_results_do_not_depend_on_the_starting_size_or_chunks(name):
     for options in ({"first_rows": 2}, {"first_rows": 4096}):
         search = made(table, RECIPES[name], **options)
         if options["first_rows"] == 2:
-            search.chunk = 64
+            search.pace.chunk = 64
         results.append((search.plan(search.model.cells(0), gsp.Budget(300)), stored(search)))
     assert results[0][1] == results[1][1]
     assert (results[0][0].q_values == results[1][0].q_values).all()
