@@ -27,14 +27,10 @@ from gymnasium_gsp.models.legal import legal_actions
 from gymnasium_gsp.models.model import Model, RewardBounds
 from gymnasium_gsp.search.budget import Budget, Progress, as_budget
 from gymnasium_gsp.search.ingredients.ingredient import Ingredient
-from gymnasium_gsp.search.ingredients.widening import Widening
 from gymnasium_gsp.search.recipe import Recipe
 from gymnasium_gsp.search.result import SearchResult
 from gymnasium_gsp.search.search import Search
 from gymnasium_gsp.search.store import MEMORY, SMALLEST_MEMORY
-
-POINTS_WIDENING = Widening(exponent=0.33)
-"""How fast a state tries more points of a continuous action space."""
 
 OnProgress = Callable[[Progress], Any]
 """Called between chunks of a search; a true answer stops it."""
@@ -92,8 +88,6 @@ class Agent:
         if trial and isinstance(self._binding, SimulatedBinding):
             self._binding.warn_of_failed_claims()
         self.budget, self.recipe, self.chosen = fit(self._binding, recipe, budget, hold, commit, other)
-        if self._binding.actions.refine and self.recipe.widening is None:
-            self.recipe = self.recipe.changed(widening=POINTS_WIDENING)
         self.name = self.chosen.get("algorithm", name)
         self.commit = self.chosen.get("commit", bool(commit))
         self._max_nodes = None if max_nodes is None else check_count("max_nodes", max_nodes)

@@ -17,6 +17,7 @@ from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.search.budget import Budget
 from gymnasium_gsp.search.ingredients.evaluation import Constant, Rollout
 from gymnasium_gsp.search.ingredients.horizon import FixedHorizon, StepsLeft
+from gymnasium_gsp.search.ingredients.widening import Widening
 from gymnasium_gsp.search.recipe import Recipe
 
 _ALGORITHM, _OPEN_LOOP_ALGORITHM = "gs-power-uct-f", "uct-max"  # where states do not recur; by sequences of actions
@@ -29,7 +30,7 @@ _DEPTHS = (4, 128)
 _LOOKAHEAD = 200  # steps of the environment
 _SHALLOWEST = 5  # decisions
 _REFINED_ACTIONS = 5  # that a state is taken to try where a grid of them refines
-
+_POINTS_WIDENING = Widening(exponent=0.33)  # how fast a state tries more points of such a grid
 
 OtherRecipe = Callable[[str], Recipe | None]
 """The recipe of the algorithm of that name with the user's options; None if it does not take them."""
@@ -107,7 +108,8 @@ def _fit_slots(
     """Choose the depth, and what depends on it, for a recipe that would look and play out to the end of the episode.
 
     Where states recur this is done only if the budget is free: both for as many steps as leave room for some
-    simulations.  Where they do not, leaves count 0, and the untried edges of the graph are what is explored.
+    simulations.  Where they do not, leaves count 0, and the untried edges of the graph are what is explored.  Of the
+    actions of a grid that refines, a state tries more as it is visited more often.
 
     Args:
         recipe: the recipe.
@@ -132,6 +134,9 @@ def _fit_slots(
         if plays_out:
             chosen["evaluation"] = Rollout(steps=depth) if recurs else Constant()
     key = recipe.settled(binding.time_limit is not None).key
-    if (key == "state_elapsed" and "horizon" in chosen) or (key != "state" and binding.hold > 1):
+    moving_end = (key == "state_elapsed" and "horizon" in chosen) or (key != "state" and binding.hold > 1)
+    if moving_end and recipe.retention != "decision":
         chosen["retention"] = "decision"  # the end moves with the root, or the root is no node of the graph before
+    if binding.actions.refine and recipe.widening is None:
+        chosen["widening"] = _POINTS_WIDENING
     return chosen

@@ -120,6 +120,7 @@ def choose_view(binding: SimulatedBinding, hold: int | None = None) -> View:
 
 
 def _choose(binding: SimulatedBinding, hold: int | None, given: StateKey) -> View:
+    """Choose by probes: one as the environment is, and then one for each hold, longest first, until a hold fits."""
     found = probe(binding, hold or 1)
     noisy = found.noise >= _NOISY
     if given == "auto" and found.recurrence >= _RECURS:
