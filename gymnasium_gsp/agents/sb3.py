@@ -6,6 +6,7 @@ The network of an MLP policy is taken out once and evaluated by NumPy: that take
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from gymnasium_gsp.errors import RecipeError
 
 Network = Callable[[Any], NDArray[np.float32]]
 """A function of an observation that returns a network's outputs; of several observations, stacked, one row for each."""
+
+Layer = tuple[NDArray[np.float32], NDArray[np.float32]]
+"""Weights and bias of a linear layer."""
 
 
 @dataclass(frozen=True)
@@ -106,26 +110,55 @@ def from_sb3(model: Any) -> LearnedFunctions:
     if actor_critic:
         value, logits = _actor_critic(policy, model.observation_space)
         functions = [
-            lambda seen: scale * value(normalised(seen))[..., 0],
-            lambda seen: _softmax(logits(normalised(seen))),
+            _Composed((normalised, value, partial(_first_output, scale))),
+            _Composed((normalised, logits, _softmax)),
         ]
     else:
         q_values = _q_values(policy, model.observation_space)
         epsilon, actions = float(model.exploration_final_eps), int(model.action_space.n)
         choices = np.full((actions, actions), epsilon / actions) + (1.0 - epsilon) * np.eye(actions)
         functions = [
-            lambda seen: scale * q_values(normalised(seen)).max(-1),
-            lambda seen: choices[q_values(normalised(seen)).argmax(-1)],
+            _Composed((normalised, q_values, partial(_largest_output, scale))),
+            _Composed((normalised, q_values, partial(_row_of_best, choices))),
         ]
     of_values, of_actions = (SB3Function(made, model.observation_space, model.action_space) for made in functions)
     return LearnedFunctions(of_values, of_actions, float(model.gamma))
+
+
+@dataclass(frozen=True)
+class _Composed:
+    """Functions one after the other; like all functions here it can be pickled, as the agents that hold it are."""
+
+    parts: tuple[Callable[[Any], Any], ...]
+
+    def __call__(self, observation: Any) -> Any:
+        """Give the observation to the first, and what each returns to the next."""
+        for part in self.parts:
+            observation = part(observation)
+        return observation
+
+
+def _first_output(scale: float, outputs: NDArray[np.float32]) -> Any:
+    return scale * outputs[..., 0]
+
+
+def _largest_output(scale: float, outputs: NDArray[np.float32]) -> Any:
+    return scale * outputs.max(-1)
+
+
+def _row_of_best(rows: NDArray[np.float64], outputs: NDArray[np.float32]) -> NDArray[np.float64]:
+    return rows[outputs.argmax(-1)]
+
+
+def _as_it_is(observation: Any) -> Any:
+    return observation
 
 
 def _normalisation(model: Any) -> tuple[Callable[[Any], Any], float]:
     """What a `VecNormalize` around the training does to an observation, and what undoes what it does to values."""
     around = model.get_vec_normalize_env()
     if around is None:
-        return lambda seen: seen, 1.0
+        return _as_it_is, 1.0
     scale = float(np.sqrt(around.ret_rms.var + around.epsilon)) if around.norm_reward else 1.0
     return around.normalize_obs, scale
 
@@ -137,71 +170,71 @@ def _actor_critic(policy: Any, space: spaces.Space) -> tuple[Network, Network]:
     if values is not None and logits is not None:
         return values, logits
     return (
-        _through_torch(policy, policy.predict_values),
-        _through_torch(policy, lambda seen: policy.get_distribution(seen).distribution.logits),
+        partial(_ask_torch, policy, policy.predict_values),
+        partial(_ask_torch, policy, partial(_logits, policy)),
     )
+
+
+def _logits(policy: Any, observations: Any) -> Any:
+    return policy.get_distribution(observations).distribution.logits
 
 
 def _q_values(policy: Any, space: spaces.Space) -> Network:
     """Q-values of a DQN policy."""
     values = _perceptron(policy.q_net.features_extractor, policy.q_net.q_net, space)
-    return values or _through_torch(policy, policy.q_net)
+    return values or partial(_ask_torch, policy, policy.q_net)
 
 
 def _perceptron(features: Any, modules: Iterable[Any], space: spaces.Space) -> Network | None:
     """A network of linear layers with tanh or ReLU between them, by NumPy; None for any other."""
     encode = _encoder(space) if type(features).__name__ == "FlattenExtractor" else None
-    layers: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []
+    layers: list[Layer] = []
     activations: list[Callable[[Any], Any]] = []
     for module in modules:
         kind = type(module).__name__
         if kind == "Linear":
             layers.append((module.weight.detach().numpy().T.copy(), module.bias.detach().numpy()))
         elif kind in ("Tanh", "ReLU"):
-            activations.append(np.tanh if kind == "Tanh" else lambda x: np.maximum(x, 0.0))
+            activations.append(np.tanh if kind == "Tanh" else partial(np.maximum, np.float32(0.0)))
         else:
             return None
     if encode is None or len(layers) != len(activations) + 1:
         return None
-    *hidden, (last_weights, last_bias) = layers
-    steps = [(*layer, activate) for layer, activate in zip(hidden, activations, strict=True)]
+    *hidden, last = layers
+    return _Composed((encode, partial(_forward, list(zip(hidden, activations, strict=True)), last)))
 
-    def network(observation: Any) -> NDArray[np.float32]:
-        x = encode(observation)
-        for weights, bias, activate in steps:
-            x = activate(x @ weights + bias)
-        return x @ last_weights + last_bias
 
-    return network
+def _forward(
+    hidden: list[tuple[Layer, Callable[[Any], Any]]], last: Layer, x: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """The outputs of linear layers, hidden ones with their activations."""
+    for (weights, bias), activate in hidden:
+        x = activate(x @ weights + bias)
+    return x @ last[0] + last[1]
 
 
 def _encoder(space: spaces.Space) -> Network | None:
     """An observation as Stable-Baselines3 flattens it; None where it does more than that."""
     if isinstance(space, spaces.Discrete) and space.start == 0:
-        rows = np.eye(int(space.n), dtype=np.float32)
-        return lambda observation: rows[observation]
+        return np.eye(int(space.n), dtype=np.float32).__getitem__
     if isinstance(space, spaces.MultiBinary) or (isinstance(space, spaces.Box) and space.dtype != np.uint8):
-        axes = len(space.shape)
-
-        def flatten(observation: Any) -> NDArray[np.float32]:
-            numbers = np.asarray(observation, np.float32)
-            return numbers.reshape(*numbers.shape[: numbers.ndim - axes], -1)
-
-        return flatten
+        return partial(_flatten, len(space.shape))
     return None
 
 
-def _through_torch(policy: Any, outputs: Callable[[Any], Any]) -> Network:
+def _flatten(axes: int, observation: Any) -> NDArray[np.float32]:
+    numbers = np.asarray(observation, np.float32)
+    return numbers.reshape(*numbers.shape[: numbers.ndim - axes], -1)
+
+
+def _ask_torch(policy: Any, outputs: Callable[[Any], Any], observation: Any) -> NDArray[np.float32]:
     """Outputs of a policy, a function of several observations, computed by torch."""
     import torch
 
-    def network(observation: Any) -> NDArray[np.float32]:
-        seen, several = policy.obs_to_tensor(observation)
-        with torch.no_grad():
-            rows = outputs(seen).numpy()
-        return rows if several else rows[0]
-
-    return network
+    seen, several = policy.obs_to_tensor(observation)
+    with torch.no_grad():
+        rows = outputs(seen).numpy()
+    return rows if several else rows[0]
 
 
 def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:

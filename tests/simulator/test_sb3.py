@@ -1,5 +1,7 @@
 """Models of Stable-Baselines3 as value, policy and prior of a search."""
 
+import pickle
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -122,6 +124,15 @@ def test_several_observations_are_several_answers(case):
         alone = np.array([function(observation) for observation in seen])
         assert function(together) == pytest.approx(alone, rel=1e-4, abs=1e-5)
         assert function(one).tolist() == alone[:1].tolist()
+
+
+def test_they_can_be_pickled_as_agents_are(case):
+    _, model, env = case
+    observation, _ = env.reset(seed=3)
+    learned = gsp.from_sb3(model)
+    copy = pickle.loads(pickle.dumps(learned))
+    assert learned.value_function(observation) == copy.value_function(observation)
+    assert learned.policy(observation).tolist() == copy.policy(observation).tolist()
 
 
 @pytest.mark.parametrize("leaf_batch", [None, 1, 8])
