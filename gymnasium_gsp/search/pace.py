@@ -5,6 +5,7 @@ from gymnasium_gsp.search import codes
 CHUNK_SECONDS = 0.005  # how long a chunk should take
 UPDATING_SHARE = 1 / 4  # of a budget in seconds that a sweep, or a renewal of all bounds, may take
 _FADING = 0.8  # of an estimate that was longer than what was measured last: rather too long than too short
+_GROWTH = 1.3  # of what an update takes, at most, from one sweep to the next, as a larger graph leaves the caches
 
 
 class Pace:
@@ -71,4 +72,4 @@ class Pace:
         """Note a sweep that made so many updates, with so many nodes and edges stored."""
         if updates > 0:
             self.last_updates, self._swept_size = updates, size
-            self.update_seconds = max(seconds / updates, 1e-9)
+            self.update_seconds = max(_GROWTH * seconds / updates, _FADING * self.update_seconds)

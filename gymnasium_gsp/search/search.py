@@ -381,7 +381,8 @@ class Search:
         program, tally = self.program, self.tally
         if not program.sweep or named(self.store.arrays.allocation).phase == codes.BY_SCENARIOS:
             return 0.0
-        return self.pace.sweep_seconds(program.sweep, int(tally.nodes) + int(tally.edges), program.update_limit)
+        passes = program.sweep + (program.estimator == codes.PRESENT_VALUES and program.decision_backup != 0)
+        return self.pace.sweep_seconds(int(passes), int(tally.nodes) + int(tally.edges), program.update_limit)
 
     def _result(self, begun: float, stopped_by: str) -> SearchResult:
         """Decide, and say what the search says of its root."""
