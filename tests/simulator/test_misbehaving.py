@@ -29,7 +29,9 @@ def bound(env, limit=10, **options):
     ],
 )
 def test_what_goes_wrong_in_a_simulation_comes_out_of_it(how, error, says):
-    env, agent = bound(Odd(how))
+    env, agent = bound(Odd())
+    for odd in (env.unwrapped, agent._binding.simulator.raw):
+        odd.how = how
     observation, _ = env.reset(seed=0)
     before = repr(env.unwrapped.np_random.bit_generator.state)
     with pytest.raises(error, match=says) as caught:
