@@ -253,3 +253,15 @@ def test_a_stream_of_the_operating_system_is_named():
     ]
     assert [row.claim for row in failed] == ["the global random streams are not used"]
     assert "random.SystemRandom draws what no seed repeats" in failed[0].note
+
+
+def test_observations_with_drawn_noise_are_not_taken_for_stale_ones():
+    draw = np.random.default_rng(0)
+    space = gym.spaces.Box(-np.inf, np.inf, (6,), np.float64)
+    env = gym.wrappers.TransformObservation(
+        gym.make("CartPole-v1"), lambda told: np.concatenate([told, draw.normal(size=2)]), space
+    )
+    agent = gsp.make_agent(env, "uct", budget=5, seed=0)
+    observation, _ = env.reset(seed=0)
+    for _ in range(3):
+        observation, *_ = env.step(agent.act(observation))
