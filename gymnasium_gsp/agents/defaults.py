@@ -73,7 +73,9 @@ def fit(
         return budget or Budget(simulations=SIMULATIONS), recipe, {}
     # Sequences of actions have no use for states, and what was learned was learned of single steps.
     plain = binding.state_key == "auto" and (recipe.key == "actions" or recipe.functions)
-    view = View("exact", hold or 1) if plain else choose_view(binding, hold)
+    steps = None if budget is None else budget.model_steps
+    longest = math.inf if steps is None else steps // _actions_tried(binding)
+    view = View("exact", hold or 1) if plain else choose_view(binding, hold, longest)
     chosen: dict[str, Any] = {}
     if not view.recurs and binding.state_key == "auto":
         chosen["state_key"] = view.state_key
@@ -81,7 +83,6 @@ def fit(
         chosen["hold"] = view.hold
     binding.key_by(view.state_key)
     binding.hold = view.hold
-    steps = None if budget is None else budget.model_steps
     if budget is None:
         steps = max(_FEWEST_STEPS, _steps_in(binding, _DECISION_MICROSECONDS))
     elif steps is None and budget.seconds is not None and not view.recurs:
@@ -94,6 +95,11 @@ def fit(
         chosen["commit"] = True
     slots = _fit_slots(recipe, binding, steps, view.recurs, budget is None)
     return budget or Budget(model_steps=steps), replace(recipe, **slots), {**chosen, **slots}
+
+
+def _actions_tried(binding: SimulatedBinding) -> int:
+    """Actions that a state is taken to try."""
+    return _REFINED_ACTIONS if binding.actions.refine else binding.actions.count
 
 
 def _steps_in(binding: SimulatedBinding, microseconds: float) -> int:
@@ -128,8 +134,7 @@ def _fit_slots(
         else:
             depth = _LOOKAHEAD // binding.hold
             if steps is not None:
-                actions = _REFINED_ACTIONS if binding.actions.refine else binding.actions.count
-                depth = min(depth, max(_SHALLOWEST, steps // (2 * actions * binding.hold)))
+                depth = min(depth, max(_SHALLOWEST, steps // (2 * _actions_tried(binding) * binding.hold)))
         chosen["horizon"] = FixedHorizon(depth)
         if plays_out:
             chosen["evaluation"] = Rollout(steps=depth) if recurs else Constant()

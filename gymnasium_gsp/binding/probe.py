@@ -98,7 +98,7 @@ class View:
         return f"{held} ({', '.join(f'{name} {share:.0%}' for name, share in shares.items())})"
 
 
-def choose_view(binding: SimulatedBinding, hold: int | None = None) -> View:
+def choose_view(binding: SimulatedBinding, hold: int | None = None, longest: float = math.inf) -> View:
     """Choose the key of a binding, if it is left open, and the hold.
 
     Nothing is chosen beside exact keys, or keys of a function, that the user gave, nor where a walk fails: the search
@@ -107,6 +107,7 @@ def choose_view(binding: SimulatedBinding, hold: int | None = None) -> View:
     Args:
         binding: the environment, before its first decision.
         hold: what the user gave; None to choose it.
+        longest: steps for which the chosen hold may last, more than which the budget does not pay for.
     """
     given = binding.state_key
     own = given == "exact" or (callable(given) and not isinstance(given, Cells))
@@ -114,12 +115,12 @@ def choose_view(binding: SimulatedBinding, hold: int | None = None) -> View:
     if own or not _may_never_recur(binding):
         return plain
     try:
-        return _choose(binding, hold, given)
+        return _choose(binding, hold, longest, given)
     except Exception:  # a third party's code may raise anything
         return plain
 
 
-def _choose(binding: SimulatedBinding, hold: int | None, given: StateKey) -> View:
+def _choose(binding: SimulatedBinding, hold: int | None, longest: float, given: StateKey) -> View:
     """Choose by probes: one as the environment is, and then one for each hold, longest first, until a hold fits."""
     found = probe(binding, hold or 1)
     noisy = found.noise >= _NOISY
@@ -127,7 +128,7 @@ def _choose(binding: SimulatedBinding, hold: int | None, given: StateKey) -> Vie
         return View("exact", hold or 1, found)
     if hold is None and not binding.masked:
         holds = _NOISY_HOLDS if noisy else _HOLDS
-        held = (probe(binding, steps) for steps in holds)
+        held = (probe(binding, steps) for steps in holds if steps <= longest)
         found = next((each for each in held if each.move <= holds[each.hold]), found)
     if given != "auto":
         return View(given, found.hold, found)
@@ -156,10 +157,10 @@ def probe(binding: SimulatedBinding, hold: int) -> Findings:
     repeated = [step for step in steps if step.again is not None]
     apart = np.abs(np.array([step.again for step in repeated]) - [step.after for step in repeated])
     spread[apart.mean(axis=0) > _INFORMATIVE * spread] = math.inf
-    known = np.isfinite(spread)
+    known, tells = np.isfinite(spread), bool((np.isfinite(spread) & (ranges > 0.0)).any())
     moves = np.abs(after - [step.before for step in steps])[:, known] / spread[known]
     cells, share = None, 0.0
-    for fineness in _FINENESS if after.shape[1] <= _MOST_NUMBERS and known.any() else ():
+    for fineness in _FINENESS if after.shape[1] <= _MOST_NUMBERS and tells else ():
         cells = Cells(_rounded(spread / fineness), source)
         share = _recurrence((step.new, cells.cell(step.after)) for step in steps)
         if share >= _RECURS:

@@ -88,7 +88,7 @@ class Trial:
             ("also after a render", self.try_rendering),
             ("keys are stable", self.try_keys),
             ("the observation tells the saved state", self.try_observations),
-            ("states are met again", self.try_recurrence),
+            ("how often states are met again", self.try_recurrence),
             ("a key and a hold that fit", self.try_view),
         ):
             try:
@@ -314,7 +314,7 @@ class Trial:
                 if terminated or truncated:
                     break
         note = f"{again / steps:.0%} of {steps} random steps led to a state that other actions had led to"
-        advice = ": a coarser state_key= joins states, or key='actions' plans without them"
+        advice = "; by cells they may be, see below, by a coarser state_key=, or key='actions' plans without states"
         return PASSED, note + advice * (again < _RARELY * steps)
 
     def try_view(self) -> Outcome:

@@ -206,6 +206,51 @@ def test_a_probe_that_ends_at_once_chooses_nothing():
     assert agent.plan(*env.reset(seed=0)).simulations == 20
 
 
+class Blind(Drift):
+    """Shows the same numbers everywhere."""
+
+    def shown(self):
+        return np.array([1.0, -2.0])
+
+
+def test_numbers_that_never_change_make_no_cells():
+    """Beside others they do not matter; where there are no others, nothing would tell two states apart."""
+    view = view_of(Blind())
+    assert view.state_key == "exact"
+    assert view.found.cells is None
+
+    class Beside(Drift):
+        def __init__(self):
+            super().__init__()
+            self.observation_space = spaces.Box(-np.inf, np.inf, (3,), np.float64)
+
+        def shown(self):
+            return np.append(super().shown(), 7.0)
+
+    beside, plain = view_of(Beside()), view_of(Drift())
+    assert beside.state_key.widths[:2] == plain.state_key.widths
+    assert beside.found.cell_recurrence == plain.found.cell_recurrence
+    assert beside.hold == plain.hold
+
+
+@pytest.mark.parametrize("algorithm", [None, "uct"])
+def test_a_hold_that_the_budget_does_not_pay_for_is_refused(algorithm):
+    env = limited(Drift())
+    agent = gsp.make_agent(env, algorithm, budget=gsp.Budget(model_steps=10), seed=0, hold=11)
+    with pytest.raises(gsp.RecipeError, match="hold=11 holds an action for more steps than the 10 model steps"):
+        agent.plan(*env.reset(seed=0))
+    agent.budget = gsp.Budget(model_steps=11)
+    assert agent.plan(*env.reset(seed=0)).model_steps == 11
+
+
+def test_a_hold_is_chosen_that_leaves_each_action_a_step():
+    """Two actions, each held for up to four steps."""
+    for steps, longest in ((1, 1), (4, 2), (8, 4)):
+        agent = gsp.make_agent(limited(Drift()), budget=gsp.Budget(model_steps=steps), seed=0)
+        assert agent.chosen["hold"] <= longest
+    assert gsp.make_agent(limited(Drift()), budget=gsp.Budget(model_steps=400), seed=0).chosen["hold"] > 1
+
+
 def test_the_saved_state_is_keyed_where_a_wrapper_hides_the_observation():
     env = gym.wrappers.FrameStackObservation(gym.make("CartPole-v1"), 2)
     agent = gsp.make_agent(env, budget=gsp.Budget(model_steps=200), seed=0)
