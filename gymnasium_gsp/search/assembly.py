@@ -191,6 +191,7 @@ class _Assembler:
         program, intervals = self.program, recipe.optimism is not None
         program["actions"], program["width"] = model.actions, model.width
         program["key_size"] = 0 if recipe.key == "actions" else model.key_size
+        program["clocked"] = model.clock is not None
         cell = FIRST_KEY + int(program["key_size"][0])
         for place, cells, wanted in (
             ("counts_at", model.actions, True),

@@ -63,6 +63,7 @@ PROGRAM = np.dtype(
         ("actions", np.int64),
         ("width", np.int64),  # cells of a state
         ("key_size", np.int64),  # cells of a key
+        ("clocked", np.int64),  # 1 if a state holds a clock beside its key, which rewards may follow
         ("stride", np.int64),  # cells of a row
         ("counts_at", np.int64),
         ("q_at", np.int64),
@@ -145,6 +146,7 @@ ALLOCATION = np.dtype(
         ("novel", np.float64),  # those of them whose outcome had not been met before
         ("begun_at", np.int64),  # simulations of the episode when this graph was begun
         ("renewed_at", np.int64),  # those when all its bounds were last renewed
+        ("follows_clock", np.int64),  # 1 once an outcome has paid another reward than before, in a model with a clock
         # Where the decision stands.
         ("phase", np.int64),  # EXPLORING, BY_GRAPH, BY_SCENARIOS or BY_HALVING
         ("exploring", np.float64),  # share of the budget that explores before the phase is settled

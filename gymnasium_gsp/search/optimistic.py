@@ -16,6 +16,7 @@ from gymnasium_gsp.search.playout import copy_state, read_allowed, take_step
 from gymnasium_gsp.search.propagate import link_predecessor, prepend_predecessor, propagate, renew_stale
 from gymnasium_gsp.search.sweep import is_cut
 
+_ROUNDING = 1e-9  # of a sum of equal rewards, relative to its size
 FADING = 0.999  # of older counts in what exploring has met lately
 
 
@@ -65,6 +66,13 @@ def next_node(frame, number, action, depth):
 
 
 @njit
+def pays_otherwise(edge, reward):
+    """Return whether a reward differs, by more than rounding, from the mean of those that an outcome has paid."""
+    paid = edge.count * reward
+    return abs(edge.reward - paid) > _ROUNDING * (abs(edge.reward) + abs(paid))
+
+
+@njit
 def count_outcome(frame, number, action, child, reward):
     """Count one outcome of an action, in the edge that holds it or in a new one."""
     node, apart, seen = node_at(frame, number), frame.program.rewards_apart != 0, frame.allocation
@@ -81,6 +89,8 @@ def count_outcome(frame, number, action, child, reward):
     while edge_number != codes.NO_EDGE:
         edge = edge_at(frame, edge_number)
         if edge.child == child and (not apart or edge.reward == reward):
+            if frame.program.clocked != 0 and pays_otherwise(edge, reward):
+                seen.follows_clock = 1
             edge.count += 1
             if not apart:
                 edge.reward += reward

@@ -111,6 +111,8 @@ def sweep_steps_left(frame, swept, count, behind):
         behind: working memory as large as `swept.values`.
     """
     here, discount, end = swept.values, frame.program.return_discount, 0.0
+    if frame.allocation.follows_clock != 0:  # stored rewards are means over the clock, so nothing else says "sooner"
+        discount = frame.context.discount
     for index in range(count):
         behind[index] = 0.0
     for _ in range(frame.program.end):

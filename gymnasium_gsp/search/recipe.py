@@ -76,7 +76,8 @@ class PairedScenarios(KnownFields):
     Attributes:
         novelty: share of actions tried again that led to a state they had not led to, above which scenarios decide.
         known: share of steps until which every state had been visited once for each of its actions, below which
-            scenarios decide.
+            scenarios decide; twice as large after `evidence` simulations in the graph, and so on, as a long search
+            comes to know the first steps even where nothing recurs.
         evidence: exploring steps that must have been made before they decide.
     """
 

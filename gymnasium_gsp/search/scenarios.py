@@ -39,7 +39,9 @@ def hardly_recurs(frame):
     program, seen = frame.program, frame.allocation
     if seen.steps < program.evidence:
         return False
-    return seen.novel > program.novelty * seen.tried and seen.known < program.known * seen.steps
+    simulations = frame.context.root_returns - seen.begun_at
+    known = program.known * (1.0 + simulations / program.evidence)
+    return seen.novel > program.novelty * seen.tried and seen.known < known * seen.steps
 
 
 @njit

@@ -5,6 +5,7 @@ Run with `-s` to see the measured shares and errors.
 
 from itertools import pairwise
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from naive_parts import Stream, random_table, table_step
@@ -16,6 +17,7 @@ from benchmarks.searches import FreshSearch
 from benchmarks.study.random_processes import random_process, return_range
 from gymnasium_gsp.agents.seeding import agent_stream
 from gymnasium_gsp.exact import enumerate_model, truncated_value, value_iteration
+from gymnasium_gsp.exact.regret import Regret
 from gymnasium_gsp.ingredients import PairedScenarios
 from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.search import Search
@@ -119,6 +121,55 @@ def test_few_steps_left_are_not_discounted(left):
         result = FreshSearch(gsp.tabular_model(table), gsp.make_recipe("graft"), steps_left=left).plan(256, seed)
         assert result.action == ON
         assert 0.9 < result.value <= 1.0  # cautious
+
+
+def test_where_rewards_fall_with_the_clock_there_is_a_hurry():
+    """Claim: in FourRooms, whose reward falls with the clock that states do not hold, regret is below 2 % of optimum.
+
+    With 1,024 simulations a decision, which suffice for backward induction.  Sample: 8 layouts, fixed seeds.
+    """
+    regrets = []
+    for episode in range(8):
+        core = gym.make("GSP/FourRooms-v0").unwrapped
+        core.reset(seed=600 + episode)
+        model = core.compiled_model()
+        regret, search = (
+            Regret(model, core.clone_state().cells, 50),
+            Search(model, gsp.make_recipe("graft"), timed=True),
+        )
+        for elapsed in range(50):
+            cells = core.clone_state().cells
+            search.seed(np.array([episode, elapsed], np.uint64))
+            result = search.plan(model.cells(cells), gsp.Budget(1024), elapsed, 50 - elapsed)
+            regret.add(cells, result.action)
+            if core.step(result.action)[2]:
+                break
+        assert search.store.arrays.allocation["follows_clock"][0] == 1
+        regrets.append(regret.total / regret.optimum)
+    print(f"\nregret in % of the optimum {100 * np.mean(regrets):.2f}")
+    assert np.mean(regrets) < 0.02
+
+
+def test_rewards_that_are_only_noisy_do_not_follow_a_clock():
+    """Without a clock in the state, backward induction stays undiscounted, however an outcome pays."""
+    noisy = [[[(0.5, 1, 0.0, False), (0.5, 1, 2.0, False)]] * 2, [[(1.0, 0, 1.0, False)]] * 2]
+    search = Search(gsp.tabular_model(noisy), gsp.make_recipe("graft"), timed=True)
+    search.seed(agent_stream(1, 0))
+    search.plan(search.model.cells(0), gsp.Budget(256), 0, 8)
+    assert search.store.arrays.allocation["follows_clock"][0] == 0
+
+
+@pytest.mark.parametrize(("name", "phase"), [("SysAdminRing", codes.BY_SCENARIOS), ("FrozenLake", codes.BY_GRAPH)])
+def test_what_decides_does_not_change_with_the_budget(name, phase):
+    """A longer search knows more of the first steps even where nothing recurs."""
+    core = gym.make(f"GSP/{name}-v0").unwrapped
+    core.reset(seed=1)
+    model, cells = core.compiled_model(), core.clone_state().cells
+    for budget in (1024, 8192):
+        search = Search(model, gsp.make_recipe("graft"), timed=True)
+        search.seed(agent_stream(budget, 0))
+        search.plan(model.cells(cells), gsp.Budget(budget), 0, core.horizon)
+        assert search.store.arrays.allocation["phase"][0] == phase
 
 
 def coin_game():
