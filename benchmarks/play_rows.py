@@ -95,7 +95,7 @@ def _reobserved(env_id: str) -> Callable[[], Any]:
 
 def _rewarded(env_id: str, factor: float) -> Callable[[], Any]:
     """An environment whose rewards are multiplied by a factor."""
-    return lambda: gym.wrappers.TransformReward(gym.make(env_id), lambda reward: factor * reward)
+    return lambda: gym.wrappers.TransformReward(gym.make(env_id), lambda reward: factor * float(reward))
 
 
 _SHORT, _LONG = gsp.Budget(seconds=0.1), gsp.Budget(seconds=0.5)
