@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numba
-from numba import cfunc, njit
+from numba import cfunc, njit, typeof
 from numba.core import config as numba_config
 from numba.core import sigutils
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator, _SourceFileBackedLocatorMixin
@@ -170,6 +170,17 @@ def compiled_entry(function: Callable, nogil: bool) -> Any:
     _check_compiler()
     entry = njit(nogil=nogil, error_model="numpy")(function)
     return _keep(entry, function, "nogil" if nogil else "gil")
+
+
+def compile_ahead(entry: Any, *arguments: object) -> None:
+    """Compile a function of `compiled_entry`, or read it from the cache, so that its first call takes no longer.
+
+    Args:
+        entry: the function, which is always called with arguments of the same types.
+        arguments: some of these types.
+    """
+    if not entry.signatures:
+        entry.compile(tuple(map(typeof, arguments)))
 
 
 @cache

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from gymnasium_gsp.abi.compilation import compiled_entry
+from gymnasium_gsp.abi.compilation import compile_ahead, compiled_entry
 from gymnasium_gsp.abi.context import ABI_VERSION, CONTEXT_DTYPE, CONTEXT_SIZE, context_length
 from gymnasium_gsp.abi.interrupts import Interrupts
 from gymnasium_gsp.abi.memory import address
@@ -134,6 +134,9 @@ class Search:
         self._sweep_every = getattr(self.recipe.decision, "every", None) or codes.NO_LIMIT
         self._run_simulations = compiled_entry(run_simulations, self._compiled)
         self._decide = compiled_entry(decide, self._compiled)
+        numbers, reals = np.empty(0, np.int64), np.empty(0)
+        compile_ahead(self._run_simulations, arrays, True)  # no decision's time is spent on compiling
+        compile_ahead(self._decide, arrays, numbers, numbers, reals, numbers)
         self._interrupts = Interrupts()
         if model.keys is not None and max_nodes is None:  # they live and die with the graph
             beside = 2 * model.keys.bytes_each()  # as many keys as twice the nodes, see `_run`

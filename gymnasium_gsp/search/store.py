@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit, types
 from numpy.typing import NDArray
 
-from gymnasium_gsp.abi.compilation import compiled_entry
+from gymnasium_gsp.abi.compilation import compile_ahead, compiled_entry
 from gymnasium_gsp.abi.memory import address, offset, record
 from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.frame import (
@@ -142,6 +142,7 @@ class Store:
         self._resize_rows(min(first_rows, self.max_nodes))
         self._resize_edges(4 * SMALLEST if self._edges_kept else 1)
         self._tally.generation, self._tally.edges, self._tally.root = 1, 1, -1
+        compile_ahead(compiled_entry(fill_table, True), self.arrays)
 
     def replace(self, **arrays: NDArray[Any]) -> None:
         """Put other arrays in place of some."""

@@ -11,6 +11,7 @@ import gymnasium_gsp as gsp
 from gymnasium_gsp.ingredients import PairedScenarios
 from gymnasium_gsp.search import codes
 from gymnasium_gsp.search import search as engine
+from gymnasium_gsp.search.search import Search
 
 MANY = 10**6  # simulations that no other limit leaves unspent; H(n) wants a number of simulations beside any limit
 
@@ -258,3 +259,13 @@ def test_nothing_is_searched_where_the_episode_has_ended(algorithm):
     agent = gsp.make_agent(env, algorithm, budget=10, seed=0)
     assert env.action_space.contains(agent.act(63))
     assert (agent.result.stopped_by, agent.result.simulations, agent.result.model_steps) == ("terminal", 0, 0)
+
+
+def test_no_decision_compiles():
+    """What the first decision takes would else be taken for the pace of all."""
+    search = Search(gsp.tabular_model([[[(1.0, 0, 1.0, False)]]]), gsp.make_recipe("graft"), timed=False)
+    entries = search._run_simulations, search._decide
+    known = [list(entry.signatures) for entry in entries]
+    assert all(len(each) == 1 for each in known)
+    search.plan(search.model.cells(0), gsp.Budget(seconds=0.01))
+    assert [list(entry.signatures) for entry in entries] == known
