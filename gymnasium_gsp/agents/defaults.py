@@ -68,7 +68,15 @@ def fit(
 
     Returns:
         The budget, the recipe, and the options that were chosen, by name.
+
+    Raises:
+        RecipeError: if the budget does not pay for one action that is held as long as the user wants.
     """
+    if hold is not None and budget is not None and budget.model_steps is not None and budget.model_steps < hold:
+        raise RecipeError(
+            f"hold={hold} holds an action for more steps than the {budget.model_steps} model steps of a decision's "
+            "budget: give a larger budget, or a smaller hold"
+        )
     if not isinstance(binding, SimulatedBinding):
         return budget or Budget(simulations=SIMULATIONS), recipe, {}
     # Sequences of actions have no use for states, and what was learned was learned of single steps.

@@ -41,20 +41,9 @@ class Budget(KnownFields):
             raise RecipeError("an empty budget would search for ever: give simulations, model_steps, seconds or nodes")
 
     def in_decisions(self, hold: int) -> Self:
-        """The same where a step of the model holds an action for so many steps of the environment.
-
-        Raises:
-            RecipeError: if it does not pay for one action.
-        """
+        """The same where a step of the model holds an action for so many steps of the environment; at least one."""
         steps = self.model_steps
-        if steps is None or hold == 1:
-            return self
-        if steps < hold:
-            raise RecipeError(
-                f"hold={hold} holds an action for more steps than the {steps} model steps of a decision's budget: give "
-                "a larger budget, or a smaller hold"
-            )
-        return replace(self, model_steps=steps // hold)
+        return self if steps is None or hold == 1 else replace(self, model_steps=max(1, steps // hold))
 
 
 _ADVICE = "; for a time limit give Budget(seconds=...)"

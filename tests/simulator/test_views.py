@@ -236,10 +236,9 @@ def test_numbers_that_never_change_make_no_cells():
 @pytest.mark.parametrize("algorithm", [None, "uct"])
 def test_a_hold_that_the_budget_does_not_pay_for_is_refused(algorithm):
     env = limited(Drift())
-    agent = gsp.make_agent(env, algorithm, budget=gsp.Budget(model_steps=10), seed=0, hold=11)
     with pytest.raises(gsp.RecipeError, match="hold=11 holds an action for more steps than the 10 model steps"):
-        agent.plan(*env.reset(seed=0))
-    agent.budget = gsp.Budget(model_steps=11)
+        gsp.make_agent(env, algorithm, budget=gsp.Budget(model_steps=10), seed=0, hold=11)
+    agent = gsp.make_agent(env, algorithm, budget=gsp.Budget(model_steps=11), seed=0, hold=11)
     assert agent.plan(*env.reset(seed=0)).model_steps == 11
 
 
