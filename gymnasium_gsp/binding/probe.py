@@ -157,7 +157,8 @@ def probe(binding: SimulatedBinding, hold: int) -> Findings:
     repeated = [step for step in steps if step.again is not None]
     apart = np.abs(np.array([step.again for step in repeated]) - [step.after for step in repeated])
     spread[apart.mean(axis=0) > _INFORMATIVE * spread] = math.inf
-    known, tells = np.isfinite(spread), bool((np.isfinite(spread) & (ranges > 0.0)).any())
+    known = np.isfinite(spread)
+    tells = (known & (ranges > 0.0)).any()  # a number that never changes tells no states apart
     moves = np.abs(after - [step.before for step in steps])[:, known] / spread[known]
     cells, share = None, 0.0
     for fineness in _FINENESS if after.shape[1] <= _MOST_NUMBERS and tells else ():
