@@ -12,7 +12,7 @@ from gymnasium_gsp.errors import RecipeError
 from gymnasium_gsp.exact.dynamic_programming import truncated_value
 from gymnasium_gsp.exact.four_rooms import FourRoomsValues, four_rooms_average
 from gymnasium_gsp.exact.state_space import LIMIT
-from gymnasium_gsp.exact.sysadmin import sysadmin_values
+from gymnasium_gsp.exact.sysadmin import ring_of, sysadmin_values
 
 Env: TypeAlias = gym.Env[Any, Any]
 """An environment with any observations and actions."""
@@ -76,10 +76,7 @@ def episode_optimum(env: Env, limit: int = LIMIT) -> float:
     if state.terminated or left <= 0:
         return 0.0
     if model.name == "SysAdminRing":
-        machines, *running = model.params.tolist()
-        down_down, up_down, down_up, up_up = running
-        values = sysadmin_values(int(machines), [[down_down, down_up], [up_down, up_up]], left)
-        return float(values[state.cells[0]])
+        return float(sysadmin_values(*ring_of(model), left)[state.cells[0]])
     if model.name == "FourRooms":
         return FourRoomsValues(model, state.elapsed + left).value(state.cells)
     return truncated_value(model, state.cells, left, return_discount(env), limit=limit)

@@ -1,5 +1,7 @@
 """Regret along an episode: by hand, against enumeration, and against returns."""
 
+from itertools import product
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from small_processes import WAIT_OR_GO, corridor
 import gymnasium_gsp  # noqa: F401  registers the environments
 from gymnasium_gsp.exact import Regret, backward_induction, enumerate_model, episode_optimum, steps_until_over
 from gymnasium_gsp.exact import regret as room
+from gymnasium_gsp.exact.sysadmin import SysAdminValues
 from gymnasium_gsp.models.tabular import tabular_model
 
 # State 0: with probability 1/2 again, else the end; action 0 pays 1 each time, action 1 pays 3 at the end alone.
@@ -90,6 +93,16 @@ def test_four_rooms_agree_with_their_enumeration():
         if cells[1] < 50 and np.isfinite(truth.values[cells[1], number]):
             np.testing.assert_allclose(values.q_values(cells), truth.q_values(cells, cells[1]), atol=1e-12)
     assert Regret(model, start.cells, 50).optimum == pytest.approx(episode_optimum(env), abs=1e-12)
+
+
+@pytest.mark.parametrize("discount", [1.0, 0.9])
+@pytest.mark.parametrize("machines", [1, 2, 5])
+def test_rings_of_machines_agree_with_their_enumeration(machines, discount):
+    model = gym.make("GSP/SysAdminRing-v0", machines=machines).unwrapped.compiled_model()
+    truth = backward_induction(enumerate_model(model, 0), 6, discount)
+    values = SysAdminValues(model, 6, discount)
+    for depth, state in product((0, 3, 5), range(2**machines)):
+        np.testing.assert_allclose(values.q_values(state, depth), truth.q_values(state, depth), atol=1e-13)
 
 
 def test_the_mean_regret_is_the_mean_loss():
