@@ -7,8 +7,8 @@ from math import inf
 
 from gymnasium_gsp.search.budget import Budget
 from gymnasium_gsp.search.ingredients import INGREDIENTS
-from gymnasium_gsp.search.recipe import PairedScenarios, Recipe, SearchValues, Sweep
+from gymnasium_gsp.search.recipe import GreedySimulations, PairedScenarios, Recipe, SearchValues, Sweep
 
 globals().update(INGREDIENTS)
 
-__all__ = ["Budget", "PairedScenarios", "Recipe", "SearchValues", "Sweep", "inf", *INGREDIENTS]
+__all__ = ["Budget", "GreedySimulations", "PairedScenarios", "Recipe", "SearchValues", "Sweep", "inf", *INGREDIENTS]

@@ -25,9 +25,10 @@ class Settings:
     floor: float = 0.05
     accuracy: float = 0.001
     backups: int | None = 2
-    kappa: float = 0.2
+    kappa: float = 0.0
     passes: int = 8
     caution: float = 0.0
+    every: int | None = 2  # one simulation in so many is greedy
     hurried: bool = False  # no time to sweep: one update of the root, and of the newest state where all are renewed
     legal: dict = field(default_factory=dict)  # state -> actions, where not all are legal
 
@@ -43,6 +44,7 @@ class Node:
         self.opened = False
         self.q = [top] * actions
         self.outcomes = [{} for _ in range(actions)]
+        self.plain_q = {}  # action -> plain value
         self.stale = set()  # actions whose optimistic value is to be computed anew
         self.leading_here = []  # (state, action), the newest first
 
@@ -71,8 +73,8 @@ class Graft:
         return self.nodes[state]
 
     def set_baseline(self, trail):
-        """The lower median of the rewards of a trail."""
-        self.baseline = sorted(reward for _, reward in trail)[(len(trail) - 1) // 2]
+        """The lower median of the rewards of a trail; 0 without any."""
+        self.baseline = sorted(reward for _, _, reward in trail)[(len(trail) - 1) // 2] if trail else 0.0
 
     def end_value(self):
         """What the end of the process is worth: instead of the baseline, 0 is paid at every step."""
@@ -104,20 +106,23 @@ class Graft:
         node.upper = self.renew_stale(state)
         return abs(node.upper - before) > self.accuracy
 
-    def simulate(self, root):
-        """Follow the largest optimistic value; the number of steps."""
+    def simulate(self, root, greedy):
+        """Follow the largest optimistic or plain value; the number of steps."""
         state, trail = root, []
         while state != END and len(trail) < self.s.horizon:
             node = self.node(state)
             if not node.opened:
                 node.opened, node.q = True, [self.top] * self.actions
-            if node.stale:
+            if node.stale and not greedy:
                 self.renew_stale(state)
-            values = ((a, node.q[a] if node.outcomes[a] else self.top) for a in self.legal(state))
+            if greedy:
+                values = ((a, node.plain_q.get(a, -math.inf)) for a in self.legal(state))
+            else:
+                values = ((a, node.q[a] if node.outcomes[a] else self.top) for a in self.legal(state))
             action = pick(self.search, values)
             after, reward, ended = table_step(self.table, state, action, self.model.uniform())
             after = END if ended else after
-            trail.append((state, reward))
+            trail.append((state, action, reward))
             if not self.returns and len(trail) == 1:
                 self.set_baseline(trail)
             node.visits += 1
@@ -130,13 +135,14 @@ class Graft:
             entry[0] += 1
             entry[1] += reward
             state = after
-        self.propagate(trail)
+        if not greedy:
+            self.propagate(trail)
         self.learn(trail, state == END)
         return len(trail)
 
     def propagate(self, trail):
         """Renew the trail, the state that was met last at the front, and then what leads to a value that moved."""
-        queue = list(reversed(dict.fromkeys(state for state, _ in trail)))
+        queue = list(reversed(dict.fromkeys(state for state, _, _ in trail)))
         allowed = math.inf if self.s.backups is None else self.s.backups * len(trail)
         while queue:
             state = queue.pop(0)
@@ -151,15 +157,15 @@ class Graft:
     def learn(self, trail, ended):
         """Widen the range of returns; where that or the simulations of the episode say so, renew all states."""
         if not self.returns:
-            self.set_baseline(trail)
+            self.set_baseline(trail[:-1] if ended else trail)
         value = self.end_value() if ended else 0.0
-        for state, reward in reversed(trail):
+        for state, _, reward in reversed(trail):
             value = reward - self.baseline + self.s.discount * value
             self.low, self.high = min(self.low, value), max(self.high, value)
             if self.nodes[state].visits == 1:
                 self.nodes[state].plain = value
         self.returns.append(value)
-        if self.s.hurried:
+        if self.s.hurried or self.s.every:
             self.renew_trail(trail)
         if self.high > self.low:
             top = self.high + self.s.margin * (self.high - self.low)
@@ -185,13 +191,17 @@ class Graft:
                 break
 
     def renew_trail(self, trail):
-        """Bring the plain values of a trail up to date, each when its visits have grown by an eighth or so."""
-        for state, _ in reversed(trail):
-            node = self.nodes[state]
-            if node.visits > 1 and node.visits % (1 + node.visits // 8) == 0:
-                behind = {state: each.plain for state, each in self.nodes.items()}
-                end, prior = self.end_value(), self.variance_of_returns()
-                node.plain, _, _ = self.renewed(state, self.s.discount, end, behind, prior)
+        """Bring the plain values of a trail up to date, at each state that of the action taken."""
+        prior = self.variance_of_returns()
+        for state, taken, _ in reversed(trail):
+            node, behind = self.nodes[state], {state: each.plain for state, each in self.nodes.items()}
+            present, _ = self.plain_values(node, self.s.discount, self.end_value(), behind)
+            counts = [node.tried(action) for action in range(self.actions)]
+            for action, count in enumerate(counts):
+                if count and (action == taken or action not in node.plain_q):
+                    node.plain_q[action] = present[action]
+            q = [node.plain_q.get(action, 0.0) for action in range(self.actions)]
+            node.plain = self.cautious(q, counts, [0.0] * self.actions, prior)
 
     def reached(self, root):
         """The states that edges lead to from the root, nearest first, equally near ones in the order of their birth."""
@@ -268,6 +278,7 @@ class Graft:
                 value, q, squared = self.renewed(state, self.s.discount, self.end_value(), plain, prior)
                 moved, plain[state] = max(moved, abs(value - plain[state])), value
                 self.nodes[state].plain = value
+                self.nodes[state].plain_q = {a: q[a] for a in range(self.actions) if self.nodes[state].outcomes[a]}
             if moved <= self.accuracy * (1.0 - self.s.discount):
                 break
         value, end = plain[root], self.end_value()
@@ -284,7 +295,10 @@ class Graft:
     def plan(self, root, simulations, left=None):
         """(action, the root's value, plain values of its actions, steps) with so many steps left."""
         self.node(root)
-        steps = sum(self.simulate(root) for _ in range(simulations))
+        steps = sum(
+            self.simulate(root, bool(self.s.every) and number % self.s.every == 0)
+            for number in range(1, simulations + 1)
+        )
         (value, q, squared), node = self.sweep(root, steps, left), self.nodes[root]
         scores = ((a, q[a] - self.s.caution * math.sqrt(squared[a])) for a in self.legal(root) if node.outcomes[a])
         action = pick(self.search, scores)

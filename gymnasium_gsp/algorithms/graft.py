@@ -3,8 +3,9 @@
 Exploration is that of optimistic initial models (Szita and Lorincz 2008) inside the search: a node is a state, whatever
 its depth, and every action is believed to have led to the largest value a few times more often than it was tried.
 After a simulation the optimistic values that moved are told to the states that lead there, as in prioritised sweeping
-(Moore and Atkeson 1993) and GBOP (Leurent and Maillard 2020).  The decision is made by plain values, after sweeps over
-what the root reaches that take an action's standard error off its mean.  Where hardly anything recurs, the root's
+(Moore and Atkeson 1993) and GBOP (Leurent and Maillard 2020).  Every second simulation follows the largest
+plain value instead, as those of RTDP do (Barto, Bradtke and Singh 1995).  The decision is made by plain values, after
+sweeps over what the root reaches, less a part of their standard errors.  Where hardly anything recurs, the root's
 actions are compared in paired scenarios instead, see `search.scenarios`.
 
 Departures from these sources:
@@ -18,6 +19,8 @@ Departures from these sources:
        an episode does.  Where few steps are left, or the search was long, the decision is made by backward induction
        over the steps left, without discount, unless rewards follow the clock: the graph holds their means, in
        which nothing is lost by being late.
+    5. A greedy simulation tells no state of optimistic values that it made stale; the next optimistic one that comes
+       by, or the renewal of all of them, does.
 """
 
 from typing import Any
@@ -25,7 +28,7 @@ from typing import Any
 from gymnasium_gsp.algorithms.registry import algorithm
 from gymnasium_gsp.search.ingredients.backup import Cautious
 from gymnasium_gsp.search.ingredients.optimism import ImaginedOutcomes, Propagation
-from gymnasium_gsp.search.recipe import PairedScenarios, Recipe, Sweep
+from gymnasium_gsp.search.recipe import GreedySimulations, PairedScenarios, Recipe, Sweep
 
 
 @algorithm("graft", "this package; exploration after Szita and Lorincz 2008", {})
@@ -36,7 +39,7 @@ def graft(
     floor: float = 0.05,
     accuracy: float = 0.001,
     backups: int | None = 2,
-    kappa: float = 0.2,
+    kappa: float = 0.0,
     caution: float = 0.5,
     **slots: Any,
 ) -> Recipe:
@@ -49,7 +52,7 @@ def graft(
         accuracy: an optimistic value that moves by more than this, in units of the range of values, is told to the
             states that lead there.
         backups: states that may be renewed beyond the trail for each of its steps; None for as many as it takes.
-        kappa: how many standard errors a sweep takes off the best action of a state.
+        kappa: how many standard errors a sweep takes off the best action of each state.
         caution: how many standard errors the decision takes off an action of the root.
         **slots: other choices for slots of the recipe.
     """
@@ -59,6 +62,7 @@ def graft(
         discount="from_horizon",
         optimism=ImaginedOutcomes(weight, margin, floor),
         propagation=Propagation(accuracy, backups),
+        greedy_simulations=GreedySimulations(),
         root_allocation=PairedScenarios(),
         retention="episode",
         decision=Sweep(Cautious(kappa), 8, caution),

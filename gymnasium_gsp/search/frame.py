@@ -102,6 +102,7 @@ PROGRAM = np.dtype(
         ("lower_is_mean", np.int64),  # 1 if the lower end is no bound but the mean sampled return
         ("learned", np.int64),  # 1 if the largest value follows from the returns seen; the lower end is then swept
         ("margin", np.float64),  # by how much of the range seen the largest value lies above it; only where learned
+        ("greedy_every", np.int64),  # one simulation in so many follows plain values; 0 for none
         ("baseline", np.float64),  # what rewards are read less; 0 unless the largest value is learned
         ("backups", np.int64),  # of predecessors, for each step of a simulation
         ("relative_accuracy", np.float64),  # the accuracy below, in units of the range of values
@@ -293,7 +294,7 @@ class Node(NamedTuple):
     counts: Any  # int64, N(s,a)
     q: Any  # float64, Q(s,a); with intervals, upper bounds
     heads: Any  # int64, first outcome edges; only where edges are kept
-    variance: Any  # float64, variances of the targets; with intervals, lower bounds
+    variance: Any  # float64, variances of the targets; with intervals, lower bounds, and where learned, plain values
     interval: Any  # an INTERVAL record; only where the recipe has optimism
 
 

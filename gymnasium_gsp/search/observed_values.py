@@ -19,11 +19,14 @@ SMALLEST_VALUE = 1e-200  # the largest value, where nothing but 0 was seen
 
 @njit
 def set_baseline(frame, length):
-    """Read rewards less the median one of the first `length` steps of the episode's first simulation.
+    """Read rewards less the median one of the first `length` steps of the episode's first simulation; 0 for no step.
 
     Then no choice depends on a constant that is paid at every step: a simulation that is cut counts as if the median
     reward were paid for ever, and the range of returns does not mix what is paid for many steps with that for few.
     """
+    if length == 0:
+        frame.program.baseline = 0.0
+        return
     rewards = np.empty(length)
     for depth in range(length):
         rewards[depth] = hop_at(frame, depth).reward
@@ -44,7 +47,8 @@ def observe_values(frame, length, value, ended):
     """
     context, low, high = frame.context, frame.context.smallest_return, frame.context.largest_return
     if context.root_returns == 0:
-        set_baseline(frame, length)
+        # What the end of the process pays is not paid at every step.
+        set_baseline(frame, length - 1 if ended else length)
         low, high = math.inf, -math.inf
     if ended:
         value = end_value(frame)

@@ -1,4 +1,7 @@
-"""One simulation with optimism: follow the largest upper bound, count outcomes at once, then propagate what moved."""
+"""One simulation with optimism: follow the largest upper bound, count outcomes at once, then propagate what moved.
+
+Where values are learned, some simulations are greedy, see `recipe.GreedySimulations`.
+"""
 
 import math
 
@@ -50,6 +53,25 @@ def optimistic_action(frame, node, ended):
             ties += 1
             if below(frame.rng, ties) == 0:
                 best = action
+    return best
+
+
+@njit
+def greedy_action(frame, node):
+    """Return the action with the largest plain value among those tried, ties at random; any where none was tried."""
+    best, largest, ties = -1, -math.inf, 0
+    for action in range(frame.program.actions):
+        if not is_action(frame, action):
+            continue
+        value = node.variance[action] if node.counts[action] > 0 else -math.inf
+        if best < 0 or value > largest:
+            best, largest, ties = action, value, 1
+        elif value == largest:
+            ties += 1
+            if below(frame.rng, ties) == 0:
+                best = action
+    if node.q[best] == -math.inf:  # legal for the first time
+        node.q[best] = frame.context.top
     return best
 
 
@@ -124,6 +146,7 @@ def simulate_optimistically(frame):
     program, tally, seen = frame.program, frame.tally, frame.allocation
     copy_state(frame, frame.root_state, frame.state)
     number, depth, status, value, known = tally.root, 0, RUNNING, 0.0, True
+    greedy = program.greedy_every != 0 and (tally.simulations + 1) % program.greedy_every == 0
     while depth < program.horizon:
         node = node_at(frame, number)
         if status != TERMINATED and tally.model_steps >= program.step_limit:
@@ -133,7 +156,8 @@ def simulate_optimistically(frame):
             return codes.NO_ACTION
         if status != TERMINATED and read_allowed(frame, frame.state, number) <= 0:
             return codes.NO_ACTION
-        action, hop = optimistic_action(frame, node, status == TERMINATED), hop_at(frame, depth)
+        action = greedy_action(frame, node) if greedy else optimistic_action(frame, node, status == TERMINATED)
+        hop = hop_at(frame, depth)
         ends_here = program.expansion == codes.LEAF and node.counts[action] == 0
         hop.node, hop.action, hop.reward = number, action, 0.0
         if status != TERMINATED:
@@ -156,10 +180,11 @@ def simulate_optimistically(frame):
         if child < 0 or ends_here:
             break
         number = child
-    propagate(frame, depth)
+    if not greedy:  # whoever follows optimism next comes upon what is stale
+        propagate(frame, depth)
     if program.learned != 0:
         observe_values(frame, depth, value, status == TERMINATED)
-        if is_cut(frame) and not renew_trail(frame, depth):
+        if (program.greedy_every != 0 or is_cut(frame)) and not renew_trail(frame, depth):
             return codes.BAD_BACKUP
         renew_if_due(frame)
     return codes.DONE

@@ -1,7 +1,7 @@
 """Plain values beside optimistic ones: what a decision believes, and how sure of it it is.
 
-Exploring does not read them.  A sweep recomputes them for what the root reaches, with a cautious backup.  Where a
-budget in seconds cuts it, each simulation renews those of its trail.
+Greedy simulations follow them, optimistic ones do not read them.  A sweep recomputes them for what the root reaches.
+Where some simulations are greedy, or a budget in seconds cuts the sweep, each simulation renews those of its trail.
 """
 
 import math
@@ -11,10 +11,10 @@ from numba import njit, types
 from gymnasium_gsp.abi.memory import offset
 from gymnasium_gsp.abi.signatures import call_backup
 from gymnasium_gsp.search import codes
-from gymnasium_gsp.search.frame import edge_at, hop_at, interval_of, node_at, place, stats_of
+from gymnasium_gsp.search.frame import edge_at, hop_at, interval_of, node_at, place
 from gymnasium_gsp.search.graph import AHEAD, ask_for
 from gymnasium_gsp.search.intervals import end_value
-from gymnasium_gsp.search.sweep import Swept, sweep_actions
+from gymnasium_gsp.search.sweep import Swept, sweep_actions, swept_mean
 
 
 @njit
@@ -74,6 +74,15 @@ def plain_value(frame, swept, index, number, before):
 
 
 @njit
+def keep_action_values(frame, swept, number):
+    """Let a node keep the plain values of its actions, which were just swept."""
+    node = node_at(frame, number)
+    for action in range(frame.program.actions):
+        if node.counts[action] > 0:
+            node.variance[action] = swept.q[action]
+
+
+@njit
 def sweep_plain_values(frame, swept, count, passes):
     """Sweep the plain values beside upper bounds until they are as close as the accuracy; False on failure.
 
@@ -92,6 +101,7 @@ def sweep_plain_values(frame, swept, count, passes):
                 return False
             moved = max(moved, abs(value - interval.lower))
             interval.lower = value
+            keep_action_values(frame, swept, swept.order[index])
         if moved <= enough:
             break
     swept.values[0] = interval_of(frame, swept.order[0]).lower
@@ -151,22 +161,39 @@ def sweep_plainly(frame, swept, count, behind):
 
 
 @njit
+def plain_action_value(frame, swept, node, action):
+    """Return the plain value of an action that was tried, from the present ones behind its outcomes."""
+    head = node.heads[action]
+    if head == codes.NO_EDGE:  # what found no room is worth the least seen
+        return frame.context.smallest_return
+    return swept_mean(frame, swept, 0, head)
+
+
+@njit
 def renew_trail(frame, length):
     """Bring the plain values of a trail up to date, the last first; False on failure.
 
-    A node is renewed whenever its visits have grown by about an eighth, so that a visit costs a constant number of
-    outcomes, however many the node has.
+    At each node that is the value of the action taken; its other actions are worth what they were.
     """
-    q, variance, unread = frame.scratch, offset(frame.scratch, frame.program.actions), offset(frame.rows, 0)
+    program, unread = frame.program, offset(frame.rows, 0)
+    q, variance = frame.scratch, offset(frame.scratch, program.actions)
     swept = Swept(unread, unread, q, q, variance, frame.context.discount, end_value(frame), codes.PLAIN)
     for depth in range(length - 1, -1, -1):
-        number = hop_at(frame, depth).node
-        visits = stats_of(frame, number).visits
-        if visits < 2 or visits % (1 + visits // 8) != 0:
-            continue
-        interval = interval_of(frame, number)
-        value = plain_value(frame, swept, 0, number, interval.lower)
+        hop = hop_at(frame, depth)
+        node = node_at(frame, hop.node)
+        for action in range(program.actions):
+            q[action] = variance[action] = 0.0
+            if node.counts[action] == 0:
+                continue
+            if action == hop.action or node.variance[action] == -math.inf:
+                node.variance[action] = plain_action_value(frame, swept, node, action)
+            q[action] = node.variance[action]
+        place(frame, 0)
+        before, params = node.interval.lower, offset(frame.params, program.decision_backup_params)
+        value = call_backup(
+            program.decision_backup, params, frame.context, node.stats.visits, q, node.counts, variance, before, before
+        )
         if not math.isfinite(value):
             return False
-        interval.lower = value
+        node.interval.lower = value
     return True

@@ -92,6 +92,24 @@ class PairedScenarios(KnownFields):
         check_number("evidence", self.evidence, smallest=0.0)
 
 
+@dataclass(frozen=True)
+class GreedySimulations(KnownFields):
+    """Let some simulations follow the largest plain value, in place of the largest optimistic one.
+
+    They look where the decision will lead, as the trials of RTDP do (Barto, Bradtke and Singh 1995).  In a large space
+    optimism finds something unknown everywhere, and without them no path would be looked at twice.
+
+    Attributes:
+        every: one simulation in so many is greedy; at least 2, so that the others explore.
+    """
+
+    every: int = 2
+
+    def __post_init__(self) -> None:
+        make_plain(self)
+        check_count("every", self.every, 2)
+
+
 _CHOICES = {
     "key": (None, "path", "actions", "state_elapsed", "state"),
     "target": ("value", "return"),
@@ -105,6 +123,7 @@ _VALUES: dict[str, tuple[type, ...]] = {
     "evaluation": (Rollout, Constant, Heuristic, PythonValue, SampledTree, ValueFunction),
     "horizon": (StepsLeft, FixedHorizon, AdaptiveHorizon),
     "propagation": (Propagation, type(None)),
+    "greedy_simulations": (GreedySimulations, type(None)),
     "root_allocation": (PairedScenarios, GumbelHalving, type(None)),
     "widening": (Widening, type(None)),
     "decision": (SearchValues, Sweep),
@@ -158,6 +177,8 @@ class Recipe(KnownFields):
         optimism: bounds on values in place of means; selection and backup are then theirs, and the model must declare
             reward bounds.  None for means.
         propagation: the reach of a change in a bound, beyond the trail; only with optimism, None for Propagation().
+        greedy_simulations: which simulations follow plain values in place of optimism; only with learned values, None for
+            none.
         root_allocation: `PairedScenarios` where the root's actions may be compared by them, only with learned values;
             `GumbelHalving` to draw the root's actions by the prior and halve them.
         prior: weights of a node's actions; None for equal ones where something reads a prior.
@@ -182,6 +203,7 @@ class Recipe(KnownFields):
     discount: float | Literal["from_horizon"] | None = None
     optimism: Optimism | None = None
     propagation: Propagation | None = None
+    greedy_simulations: GreedySimulations | None = None
     root_allocation: PairedScenarios | GumbelHalving | None = None
     prior: Any = None
     widening: Widening | None = None
@@ -228,6 +250,8 @@ class Recipe(KnownFields):
             )
 
     def _check_nothing_learned(self) -> None:
+        if self.greedy_simulations is not None:
+            raise RecipeError("greedy_simulations belong to a recipe with optimism=ImaginedOutcomes(): leave them out")
         if isinstance(self.root_allocation, PairedScenarios):
             raise RecipeError("PairedScenarios belongs to a recipe with optimism=ImaginedOutcomes(): leave it out")
         if isinstance(self.decision, Sweep) and self.decision.passes > 1:
