@@ -3,10 +3,10 @@
 Exploration is that of optimistic initial models (Szita and Lorincz 2008) inside the search: a node is a state, whatever
 its depth, and every action is believed to have led to the largest value a few times more often than it was tried.
 After a simulation the optimistic values that moved are told to the states that lead there, as in prioritised sweeping
-(Moore and Atkeson 1993) and GBOP (Leurent and Maillard 2020).  Every second simulation follows the largest
-plain value instead, as those of RTDP do (Barto, Bradtke and Singh 1995).  The decision is made by plain values, after
-sweeps over what the root reaches, less a part of their standard errors.  Where hardly anything recurs, the root's
-actions are compared in paired scenarios instead, see `search.scenarios`.
+(Moore and Atkeson 1993) and GBOP (Leurent and Maillard 2020).  Every second simulation follows the
+largest plain value instead, as those of RTDP do (Barto, Bradtke and Singh 1995).  The decision is made by plain values,
+after sweeps over what the root reaches, less a part of their standard errors.  Where hardly anything
+recurs, the root's actions are compared in paired scenarios instead, see `search.scenarios`.
 
 Departures from these sources:
     1. The largest value follows from the returns of this episode's simulations, so no reward bounds are needed.
