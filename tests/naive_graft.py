@@ -295,10 +295,10 @@ class Graft:
     def plan(self, root, simulations, left=None):
         """(action, the root's value, plain values of its actions, steps) with so many steps left."""
         self.node(root)
-        steps = sum(
-            self.simulate(root, bool(self.s.every) and number % self.s.every == 0)
-            for number in range(1, simulations + 1)
-        )
+        steps = 0
+        for number in range(1, simulations + 1):
+            known = self.nodes[root].opened and self.nodes[root].visits >= len(self.legal(root))
+            steps += self.simulate(root, bool(self.s.every and known and number % self.s.every == 0))
         (value, q, squared), node = self.sweep(root, steps, left), self.nodes[root]
         scores = ((a, q[a] - self.s.caution * math.sqrt(squared[a])) for a in self.legal(root) if node.outcomes[a])
         action = pick(self.search, scores)

@@ -108,9 +108,9 @@ def _oracle_of(model: Model, cells: ArrayLike, steps_left: int | None, discount:
 @lru_cache(maxsize=4)
 def _make_oracle(process: _Process) -> Oracle | None:
     model, steps = process.model, process.steps_left
-    if model.name in ORACLES and steps is not None:
-        return ORACLES[model.name](model, process.start, steps, process.discount)
     try:
+        if model.name in ORACLES and steps is not None:
+            return ORACLES[model.name](model, process.start, steps, process.discount)
         if steps is not None and can_eliminate(model) and has_wide_rows(model, process.start):
             small = steps * model.actions * states_of(model) <= MOST_VALUES
             return EliminatedValues(model, steps, process.discount) if small else None

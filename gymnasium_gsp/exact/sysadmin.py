@@ -41,11 +41,7 @@ def _stages(
     machines: int, running: ArrayLike, horizon: int, discount: float
 ) -> Iterator[NDArray[np.float64]]:
     """The values with 0, 1, ... and `horizon` steps left; see `sysadmin_values`."""
-    if not 1 <= machines <= MOST_MACHINES:
-        raise RecipeError(
-            f"the optimum of {machines} machines needs tables of 2**{machines + 1} numbers; allowed are 1 to "
-            f"{MOST_MACHINES} machines"
-        )
+    _check_machines(machines)
     table = np.asarray(running, np.float64)
     if table.shape != (2, 2) or not ((table >= 0.0) & (table <= 1.0)).all():
         raise RecipeError(
@@ -60,6 +56,14 @@ def _stages(
         np.maximum.at(best, orbit, reboot_first)
         values = np.maximum(idle, best[orbit])
         yield values
+
+
+def _check_machines(machines: int) -> None:
+    if not 1 <= machines <= MOST_MACHINES:
+        raise RecipeError(
+            f"the optimum of {machines} machines needs tables of 2**{machines + 1} numbers; allowed are 1 to "
+            f"{MOST_MACHINES} machines"
+        )
 
 
 def _reward(machines: int) -> NDArray[np.float64]:
@@ -78,10 +82,14 @@ class SysAdminValues:
         model: the model.
         steps: the episode's time limit.
         discount: of the return.
+
+    Raises:
+        RecipeError: if the ring is too large.
     """
 
     def __init__(self, model: Model, steps: int, discount: float = 1.0) -> None:
         self._machines, self._running = ring_of(model)
+        _check_machines(self._machines)
         states = np.arange(2**self._machines)
         self._orbit = _orbits(states, self._machines)
         kept = np.unique(self._orbit, return_index=True)[1]

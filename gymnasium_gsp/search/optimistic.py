@@ -147,6 +147,7 @@ def simulate_optimistically(frame):
     copy_state(frame, frame.root_state, frame.state)
     number, depth, status, value, known = tally.root, 0, RUNNING, 0.0, True
     greedy = program.greedy_every != 0 and (tally.simulations + 1) % program.greedy_every == 0
+    greedy = greedy and is_well_known(frame, number)
     while depth < program.horizon:
         node = node_at(frame, number)
         if status != TERMINATED and tally.model_steps >= program.step_limit:

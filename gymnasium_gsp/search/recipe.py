@@ -100,7 +100,8 @@ class GreedySimulations(KnownFields):
     optimism finds something unknown everywhere, and without them no path would be looked at twice.
 
     Attributes:
-        every: one simulation in so many is greedy; at least 2, so that the others explore.
+        every: one simulation in so many is greedy, once the root was visited as often as it has actions; at least 2, so
+            that the others explore.
     """
 
     every: int = 2

@@ -105,6 +105,12 @@ def test_rings_of_machines_agree_with_their_enumeration(machines, discount):
         np.testing.assert_allclose(values.q_values(state, depth), truth.q_values(state, depth), atol=1e-13)
 
 
+def test_too_large_a_ring_has_none(monkeypatch):
+    monkeypatch.setitem(room.ORACLES, "SysAdminRing", lambda model, start, steps, discount: SysAdminValues(model, steps))
+    model = gym.make("GSP/SysAdminRing-v0", machines=40).unwrapped.compiled_model()
+    assert Regret(model, 0, 3).optimum is None
+
+
 def test_the_mean_regret_is_the_mean_loss():
     """Claim: optimum - return - regret has mean 0, for uniform play in PassengerGrid with 30 steps.
 

@@ -184,7 +184,8 @@ def test_a_node_tries_as_many_actions_as_its_visits_allow(name):
         allowed = min(33, math.ceil(3.0 * visits**0.33))
         assert tried.max() < allowed
         if name not in ("ments", "brue", "puct"):  # which need not try every action
-            assert len(tried) >= min(visits, allowed - 1)
+            least = visits // 2 if name == "graft" else visits  # half of its simulations are greedy
+            assert len(tried) >= min(least, allowed - 1)
 
 
 @pytest.mark.parametrize("name", ["graft", "gs-power-uct-f"])
