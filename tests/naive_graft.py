@@ -29,6 +29,7 @@ class Settings:
     passes: int = 8
     caution: float = 0.0
     every: int | None = 2  # one simulation in so many is greedy
+    after: int = 32  # simulations before the first greedy one
     hurried: bool = False  # no time to sweep: one update of the root, and of the newest state where all are renewed
     legal: dict = field(default_factory=dict)  # state -> actions, where not all are legal
 
@@ -297,7 +298,11 @@ class Graft:
         self.node(root)
         steps = 0
         for number in range(1, simulations + 1):
-            known = self.nodes[root].opened and self.nodes[root].visits >= len(self.legal(root))
+            known = (
+                len(self.returns) >= self.s.after
+                and self.nodes[root].opened
+                and self.nodes[root].visits >= len(self.legal(root))
+            )
             steps += self.simulate(root, bool(self.s.every and known and number % self.s.every == 0))
         (value, q, squared), node = self.sweep(root, steps, left), self.nodes[root]
         scores = ((a, q[a] - self.s.caution * math.sqrt(squared[a])) for a in self.legal(root) if node.outcomes[a])

@@ -37,9 +37,7 @@ def sysadmin_values(machines: int, running: ArrayLike, horizon: int, discount: f
     return values
 
 
-def _stages(
-    machines: int, running: ArrayLike, horizon: int, discount: float
-) -> Iterator[NDArray[np.float64]]:
+def _stages(machines: int, running: ArrayLike, horizon: int, discount: float) -> Iterator[NDArray[np.float64]]:
     """The values with 0, 1, ... and `horizon` steps left; see `sysadmin_values`."""
     _check_machines(machines)
     table = np.asarray(running, np.float64)

@@ -268,7 +268,11 @@ def assemble(
     propagation = recipe.propagation or Propagation()
     program["backups"] = propagation.backups or 0
     program["relative_accuracy"] = propagation.accuracy
-    program["greedy_every"] = recipe.greedy_simulations.every if recipe.greedy_simulations else 0
+    if recipe.greedy_simulations is not None:
+        program["greedy_every"], program["greedy_after"] = (
+            recipe.greedy_simulations.every,
+            recipe.greedy_simulations.after,
+        )
     if recipe.optimism is not None and values is not None:
         program["accuracy"] = propagation.accuracy * ((values.high - values.low) or 1.0)
         program["rounding"] = recipe.optimism.rounding * (values.top - values.bottom)

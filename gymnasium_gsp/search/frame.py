@@ -103,6 +103,7 @@ PROGRAM = np.dtype(
         ("learned", np.int64),  # 1 if the largest value follows from the returns seen; the lower end is then swept
         ("margin", np.float64),  # by how much of the range seen the largest value lies above it; only where learned
         ("greedy_every", np.int64),  # one simulation in so many follows plain values; 0 for none
+        ("greedy_after", np.int64),  # simulations in the graph before that
         ("baseline", np.float64),  # what rewards are read less; 0 unless the largest value is learned
         ("backups", np.int64),  # of predecessors, for each step of a simulation
         ("relative_accuracy", np.float64),  # the accuracy below, in units of the range of values

@@ -20,7 +20,8 @@ from gymnasium_gsp.search.propagate import link_predecessor, prepend_predecessor
 from gymnasium_gsp.search.sweep import is_cut
 
 _ROUNDING = 1e-9  # of a sum of equal rewards, relative to its size
-FADING = 0.999  # of older counts in what exploring has met lately
+FADING = 0.999  # of older counts in what simulations have met lately
+FIRST_TRIES = 8  # of an action, that a scenario may ask whether their outcome is novel
 
 
 @njit
@@ -95,10 +96,14 @@ def pays_otherwise(edge, reward):
 
 
 @njit
-def count_outcome(frame, number, action, child, reward):
-    """Count one outcome of an action, in the edge that holds it or in a new one."""
+def count_outcome(frame, number, action, child, reward, in_scenario):
+    """Count one outcome of an action, in the edge that holds it or in a new one.
+
+    Whether it is novel is noted; in scenarios for the first tries of an action alone: they try one at the root so often
+    that hardly any outcome is in the end, however little recurs elsewhere.
+    """
     node, apart, seen = node_at(frame, number), frame.program.rewards_apart != 0, frame.allocation
-    again = node.counts[action] > 0
+    again = node.counts[action] > 0 and not (in_scenario and node.counts[action] >= FIRST_TRIES)
     if again:
         seen.tried = seen.tried * FADING + 1.0
         seen.novel *= FADING
@@ -138,6 +143,16 @@ def is_well_known(frame, child):
 
 
 @njit
+def is_greedy(frame):
+    """Return whether the simulation to come follows plain values."""
+    program, tally = frame.program, frame.tally
+    if program.greedy_every == 0 or (tally.simulations + 1) % program.greedy_every != 0:
+        return False
+    simulations = frame.context.root_returns - frame.allocation.begun_at
+    return simulations >= program.greedy_after and is_well_known(frame, tally.root)
+
+
+@njit
 def simulate_optimistically(frame):
     """Run one simulation from the root and propagate what it changed; returns a status, see `trial.simulate`.
 
@@ -146,8 +161,7 @@ def simulate_optimistically(frame):
     program, tally, seen = frame.program, frame.tally, frame.allocation
     copy_state(frame, frame.root_state, frame.state)
     number, depth, status, value, known = tally.root, 0, RUNNING, 0.0, True
-    greedy = program.greedy_every != 0 and (tally.simulations + 1) % program.greedy_every == 0
-    greedy = greedy and is_well_known(frame, number)
+    greedy = is_greedy(frame)
     while depth < program.horizon:
         node = node_at(frame, number)
         if status != TERMINATED and tally.model_steps >= program.step_limit:
@@ -174,10 +188,11 @@ def simulate_optimistically(frame):
         child = codes.TERMINAL
         if status != TERMINATED or program.key == codes.BY_ACTIONS:
             child = next_node(frame, number, action, depth)
-        count_outcome(frame, number, action, child, hop.reward)
-        known = known and is_well_known(frame, child)
-        seen.steps = seen.steps * FADING + 1.0
-        seen.known = seen.known * FADING + known
+        count_outcome(frame, number, action, child, hop.reward, False)
+        if not greedy:
+            known = known and is_well_known(frame, child)
+            seen.steps = seen.steps * FADING + 1.0
+            seen.known = seen.known * FADING + known
         if child < 0 or ends_here:
             break
         number = child

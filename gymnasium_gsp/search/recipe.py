@@ -102,13 +102,16 @@ class GreedySimulations(KnownFields):
     Attributes:
         every: one simulation in so many is greedy, once the root was visited as often as it has actions; at least 2, so
             that the others explore.
+        after: simulations in the graph before the first greedy one.
     """
 
     every: int = 2
+    after: int = 32
 
     def __post_init__(self) -> None:
         make_plain(self)
         check_count("every", self.every, 2)
+        check_count("after", self.after, 0)
 
 
 _CHOICES = {
@@ -178,8 +181,8 @@ class Recipe(KnownFields):
         optimism: bounds on values in place of means; selection and backup are then theirs, and the model must declare
             reward bounds.  None for means.
         propagation: the reach of a change in a bound, beyond the trail; only with optimism, None for Propagation().
-        greedy_simulations: which simulations follow plain values in place of optimism; only with learned values, None for
-            none.
+        greedy_simulations: which simulations follow plain values in place of optimism; only with learned values,
+            None for none.
         root_allocation: `PairedScenarios` where the root's actions may be compared by them, only with learned values;
             `GumbelHalving` to draw the root's actions by the prior and halve them.
         prior: weights of a node's actions; None for equal ones where something reads a prior.

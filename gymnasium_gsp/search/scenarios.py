@@ -221,7 +221,7 @@ def simulate_scenario(frame, place):
             hop, length = hop_at(frame, length), depth
             hop.node, hop.action = number, action
             child = codes.TERMINAL if status == TERMINATED else next_node(frame, number, action, depth)
-            count_outcome(frame, number, action, child, numbers[2])
+            count_outcome(frame, number, action, child, numbers[2], True)
             number = child if child >= 0 and stats_of(frame, child).visits > 0 else -1
     frame.model_rng[0], frame.rng[0] = stream + drawn, choices
     if status == TERMINATED:

@@ -106,7 +106,9 @@ def test_rings_of_machines_agree_with_their_enumeration(machines, discount):
 
 
 def test_too_large_a_ring_has_none(monkeypatch):
-    monkeypatch.setitem(room.ORACLES, "SysAdminRing", lambda model, start, steps, discount: SysAdminValues(model, steps))
+    monkeypatch.setitem(
+        room.ORACLES, "SysAdminRing", lambda model, start, steps, discount: SysAdminValues(model, steps)
+    )
     model = gym.make("GSP/SysAdminRing-v0", machines=40).unwrapped.compiled_model()
     assert Regret(model, 0, 3).optimum is None
 

@@ -42,7 +42,7 @@ def textbook(table, recipe, steps_left=None, legal=None, words=WORDS):
         kappa=recipe.decision.backup.kappa,
         passes=recipe.decision.passes,
         caution=recipe.decision.caution,
-        every=recipe.greedy_simulations and recipe.greedy_simulations.every,
+        **(dataclasses.asdict(recipe.greedy_simulations) if recipe.greedy_simulations else {"every": None}),
         legal=legal or {},
         **dataclasses.asdict(recipe.propagation),
         **dataclasses.asdict(recipe.optimism),
@@ -78,7 +78,7 @@ RECIPES = {
     "constant": exploring(floor=0.0, weight=2.0, margin=0.0, backups=5, discount=0.7),
     "hesitant": exploring(caution=1.0, kappa=0.2),
     "optimistic": exploring(greedy_simulations=None),
-    "mostly optimistic": exploring(greedy_simulations=GreedySimulations(5)),
+    "mostly optimistic": exploring(greedy_simulations=GreedySimulations(5, 0)),
     "bold": exploring(floor=0.1, kappa=0.4, backups=1, accuracy=0.1),
 }
 REWARDS = [(0.0, 1.0), (-1.0, 1.0), (-2.0, -0.5), (0.5, 3.0)]

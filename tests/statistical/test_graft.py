@@ -126,10 +126,10 @@ def test_few_steps_left_are_not_discounted(left):
 def test_where_rewards_fall_with_the_clock_there_is_a_hurry():
     """Claim: in FourRooms, whose reward falls with the clock that states do not hold, regret is below 2 % of optimum.
 
-    With 1,024 simulations a decision, which suffice for backward induction.  Sample: 8 layouts, fixed seeds.
+    With 1,024 simulations a decision, which suffice for backward induction.  Sample: 16 layouts, fixed seeds.
     """
     regrets = []
-    for episode in range(8):
+    for episode in range(16):
         core = gym.make("GSP/FourRooms-v0").unwrapped
         core.reset(seed=600 + episode)
         model = core.compiled_model()
