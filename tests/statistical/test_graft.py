@@ -150,6 +150,16 @@ def test_where_rewards_fall_with_the_clock_there_is_a_hurry():
     assert np.mean(regrets) < 0.02
 
 
+def test_an_end_in_the_first_step_sets_no_baseline():
+    """Leaving pays 1, staying 0; whichever the first simulation tries, leaving is best, and worth 1 at once."""
+    model = gsp.tabular_model([[[(1.0, 1, 1.0, True)], [(1.0, 0, 0.0, False)]], [[(1.0, 1, 0.0, True)]] * 2])
+    planner = FreshSearch(model, gsp.make_recipe("graft"), steps_left=50)
+    for seed in range(20):
+        result = planner.plan(64, seed)
+        assert result.action == 0
+        assert result.value == pytest.approx(1.0)
+
+
 def test_rewards_that_are_only_noisy_do_not_follow_a_clock():
     """Without a clock in the state, backward induction stays undiscounted, however an outcome pays."""
     noisy = [[[(0.5, 1, 0.0, False), (0.5, 1, 2.0, False)]] * 2, [[(1.0, 0, 1.0, False)]] * 2]
