@@ -150,14 +150,15 @@ def test_where_rewards_fall_with_the_clock_there_is_a_hurry():
     assert np.mean(regrets) < 0.02
 
 
-def test_an_end_in_the_first_step_sets_no_baseline():
-    """Leaving pays 1, staying 0; whichever the first simulation tries, leaving is best, and worth 1 at once."""
-    model = gsp.tabular_model([[[(1.0, 1, 1.0, True)], [(1.0, 0, 0.0, False)]], [[(1.0, 1, 0.0, True)]] * 2])
-    planner = FreshSearch(model, gsp.make_recipe("graft"), steps_left=50)
-    for seed in range(20):
-        result = planner.plan(64, seed)
-        assert result.action == 0
-        assert result.value == pytest.approx(1.0)
+@pytest.mark.parametrize(("steps", "baseline"), [(1, 0.0), (3, -0.5)])
+def test_what_the_end_pays_is_no_part_of_the_baseline(steps, baseline):
+    """A chain whose steps pay -0.5 and whose end pays 1: the first simulation tells what a step pays, if it has one."""
+    chain = [[[(1.0, state + 1, -0.5, False)]] * 2 for state in range(steps - 1)]
+    planner = FreshSearch(
+        gsp.tabular_model([*chain, *[[[(1.0, steps, 1.0, True)]] * 2] * 2]), gsp.make_recipe("graft"), 50
+    )
+    planner.plan(1, 0)
+    assert planner.search.program.baseline == baseline
 
 
 def test_rewards_that_are_only_noisy_do_not_follow_a_clock():
