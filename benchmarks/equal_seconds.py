@@ -5,7 +5,7 @@
 
 Each planner plays the same episodes with the same seconds for a decision.  What is compared is the regret where there
 is an oracle, else the return.  A row is called worse where the paired differences say so, one-sided, at 1 % over the
-whole list.  The machine should be idle; the two groups take about ten minutes each.
+whole list.  The machine should be idle.
 """
 
 import argparse

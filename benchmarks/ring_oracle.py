@@ -1,6 +1,6 @@
 """Regret in SysAdminRing: importing this module adds its oracle, which `gsp bench` and `gsp run` do without.
 
-With 20 machines each process spends some ten seconds on making it.
+With 20 machines each process spends some seconds on making it.
 """
 
 from gymnasium_gsp.exact.regret import ORACLES

@@ -74,7 +74,7 @@ class SysAdminValues:
     """Optimal action values of a SysAdminRing model at every step of an episode.
 
     One value is kept for each class of states that turning the ring makes equal, at each step; action values follow
-    from these when they are asked for, in some milliseconds with 20 machines.  Making it takes about ten seconds then.
+    from these when they are asked for, in some milliseconds with 20 machines.  Making it takes some seconds then.
 
     Args:
         model: the model.

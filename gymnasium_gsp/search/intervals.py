@@ -1,8 +1,8 @@
 """Nodes that keep intervals: an upper and a lower bound on a state's value and on each action's, in place of means.
 
 A row's values are the upper bounds, the place of its variances holds the lower ones; where values are learned, these
-are plain values, -infinity until they are computed.  An action's bounds come from its
-outcomes by the recipe's `bound` function.
+are plain values, -infinity until they are computed.  An action's bounds come from its outcomes by the recipe's `bound`
+function.
 """
 
 import math
