@@ -117,10 +117,10 @@ class Graft:
             if node.stale and not greedy:
                 self.renew_stale(state)
             if greedy:
-                values = ((a, node.plain_q.get(a, -math.inf)) for a in self.legal(state))
+                action = self.greedy_action(state)
             else:
                 values = ((a, node.q[a] if node.outcomes[a] else self.top) for a in self.legal(state))
-            action = pick(self.search, values)
+                action = pick(self.search, values)
             after, reward, ended = table_step(self.table, state, action, self.model.uniform())
             after = END if ended else after
             trail.append((state, action, reward))
@@ -140,6 +140,12 @@ class Graft:
             self.propagate(trail)
         self.learn(trail, state == END)
         return len(trail)
+
+    def greedy_action(self, state):
+        """The best action among those tried by plain values, any where none was."""
+        node, legal = self.nodes[state], list(self.legal(state))
+        tried = [(action, node.plain_q.get(action, -math.inf)) for action in legal if node.outcomes[action]]
+        return pick(self.search, tried) if tried else legal[self.search.below(len(legal))]
 
     def propagate(self, trail):
         """Renew the trail, the state that was met last at the front, and then what leads to a value that moved."""

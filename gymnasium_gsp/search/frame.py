@@ -91,8 +91,7 @@ PROGRAM = np.dtype(
         # Paired scenarios at the root.
         ("pairing", np.int64),  # 1 if there are any
         ("evidence", np.float64),  # exploring steps without which they never decide
-        ("novelty", np.float64),  # share of novel outcomes above which they decide
-        ("known", np.float64),  # share of well-known steps below which they decide
+        ("novelty", np.float64),  # share of unknown outcomes from which they decide
         ("simulation_budget", np.int64),  # of the whole decision
         ("step_budget", np.int64),
         ("chunk_begun", np.int64),  # simulations when this chunk began
@@ -142,10 +141,9 @@ TALLY = np.dtype(
 ALLOCATION = np.dtype(
     [
         # What exploring has met lately; older counts fade.
-        ("steps", np.float64),  # steps of exploring simulations
-        ("known", np.float64),  # those of them until which every state had been visited once for each of its actions
         ("tried", np.float64),  # tries of actions that had been tried before
-        ("novel", np.float64),  # those of them whose outcome had not been met before
+        ("unknown", np.float64),  # those of them whose outcome they had not had before, nor is it a well-known state
+        ("steps", np.int64),  # of exploring simulations in this episode, none of which fade
         ("begun_at", np.int64),  # simulations of the episode when this graph was begun
         ("renewed_at", np.int64),  # those when all its bounds were last renewed
         ("follows_clock", np.int64),  # 1 once an outcome has paid another reward than before, in a model with a clock
@@ -295,7 +293,8 @@ class Node(NamedTuple):
     counts: Any  # int64, N(s,a)
     q: Any  # float64, Q(s,a); with intervals, upper bounds
     heads: Any  # int64, first outcome edges; only where edges are kept
-    variance: Any  # float64, variances of the targets; with intervals, lower bounds, and where learned, plain values
+    variance: Any  # float64, variances of the targets; none with intervals
+    lower: Any  # float64, in the same place: with intervals, lower bounds, or plain values where values are learned
     interval: Any  # an INTERVAL record; only where the recipe has optimism
 
 
@@ -352,6 +351,7 @@ def node_at(frame, number):
         offset(row, program.counts_at),
         as_reals(offset(row, program.q_at)),
         offset(row, program.heads_at),
+        as_reals(offset(row, program.variance_at)),
         as_reals(offset(row, program.variance_at)),
         as_interval(offset(row, program.interval_at)),
     )

@@ -46,7 +46,7 @@ def open_actions(frame, number):
     for action in range(program.actions):
         allowed = context.masked == 0 or (not by_actions and mask[action] != 0.0)
         node.q[action] = context.top if allowed else -math.inf
-        node.variance[action] = context.bottom if allowed else -math.inf
+        node.lower[action] = context.bottom if allowed else -math.inf
     node.interval.opened = legal
     return legal > 0
 

@@ -12,6 +12,7 @@ from gymnasium_gsp.abi.stream import below
 from gymnasium_gsp.search import codes
 from gymnasium_gsp.search.frame import edge_at, hop_at, interval_of, is_action, node_at, reward_of, stats_of
 from gymnasium_gsp.search.graph import add_if_room, append_edge, child_tag, find
+from gymnasium_gsp.search.ingredients.selection import pick_any, pick_tried
 from gymnasium_gsp.search.intervals import action_bound, open_actions, set_up, stale_bit, within_bounds
 from gymnasium_gsp.search.observed_values import observe_values, renew_if_due, set_baseline
 from gymnasium_gsp.search.plain_values import renew_trail
@@ -21,7 +22,7 @@ from gymnasium_gsp.search.sweep import is_cut
 
 _ROUNDING = 1e-9  # of a sum of equal rewards, relative to its size
 FADING = 0.999  # of older counts in what simulations have met lately
-FIRST_TRIES = 8  # of an action, that a scenario may ask whether their outcome is novel
+EARLY_TRIES = 4  # of an action; later ones lead to what is known the more, the oftener it was tried
 
 
 @njit
@@ -42,7 +43,7 @@ def optimistic_action(frame, node, ended):
         if masked and not is_action(frame, action):
             continue
         if node.q[action] == -math.inf:  # legal for the first time
-            node.q[action], node.variance[action] = frame.context.top, frame.context.bottom
+            node.q[action], node.lower[action] = frame.context.top, frame.context.bottom
         bound = frame.context.top if frame.program.learned != 0 else math.inf
         if node.counts[action] > 0:
             if not renewed:
@@ -60,20 +61,8 @@ def optimistic_action(frame, node, ended):
 @njit
 def greedy_action(frame, node):
     """Return the action with the largest plain value among those tried, ties at random; any where none was tried."""
-    best, largest, ties = -1, -math.inf, 0
-    for action in range(frame.program.actions):
-        if not is_action(frame, action):
-            continue
-        value = node.variance[action] if node.counts[action] > 0 else -math.inf
-        if best < 0 or value > largest:
-            best, largest, ties = action, value, 1
-        elif value == largest:
-            ties += 1
-            if below(frame.rng, ties) == 0:
-                best = action
-    if node.q[best] == -math.inf:  # legal for the first time
-        node.q[best] = frame.context.top
-    return best
+    action = pick_tried(frame.context, node.lower, node.counts, frame.rng)
+    return action if action >= 0 else pick_any(frame.context, frame.rng)
 
 
 @njit
@@ -96,17 +85,25 @@ def pays_otherwise(edge, reward):
 
 
 @njit
-def count_outcome(frame, number, action, child, reward, in_scenario):
+def is_well_known(frame, child):
+    """Return whether a state has been visited once for each of its actions; so is the end of the process."""
+    if child < 0:
+        return child == codes.TERMINAL
+    opened = interval_of(frame, child).opened
+    return opened != 0 and stats_of(frame, child).visits >= opened
+
+
+@njit
+def count_outcome(frame, number, action, child, reward, exploring):
     """Count one outcome of an action, in the edge that holds it or in a new one.
 
-    Whether it is novel is noted; in scenarios for the first tries of an action alone: they try one at the root so often
-    that hardly any outcome is in the end, however little recurs elsewhere.
+    While the graph is explored, it is noted how often an action that is tried again leads to something unknown.
     """
     node, apart, seen = node_at(frame, number), frame.program.rewards_apart != 0, frame.allocation
-    again = node.counts[action] > 0 and not (in_scenario and node.counts[action] >= FIRST_TRIES)
+    again = exploring and 0 < node.counts[action] < EARLY_TRIES
     if again:
         seen.tried = seen.tried * FADING + 1.0
-        seen.novel *= FADING
+        seen.unknown *= FADING
     node.stats.visits += 1
     node.counts[action] += 1
     node.interval.stale |= stale_bit(action)
@@ -123,23 +120,14 @@ def count_outcome(frame, number, action, child, reward, in_scenario):
                 edge.reward += reward
             return
         last, edge_number, width = edge_number, types.int64(edge.next), width + 1
-    if again:
-        seen.novel += 1.0
+    if again and not is_well_known(frame, child):
+        seen.unknown += 1.0
     if child >= 0 and frame.program.learned != 0:
         prepend_predecessor(frame, number, action, child)
     elif child >= 0:
         link_predecessor(frame, number, child)
     if append_edge(frame, node.heads, action, last, child, reward) != codes.NO_EDGE:
         frame.tally.widest = max(frame.tally.widest, width)
-
-
-@njit
-def is_well_known(frame, child):
-    """Return whether a state has been visited once for each of its actions; so is the end of the process."""
-    if child < 0:
-        return child == codes.TERMINAL
-    opened = interval_of(frame, child).opened
-    return opened != 0 and stats_of(frame, child).visits >= opened
 
 
 @njit
@@ -160,7 +148,7 @@ def simulate_optimistically(frame):
     """
     program, tally, seen = frame.program, frame.tally, frame.allocation
     copy_state(frame, frame.root_state, frame.state)
-    number, depth, status, value, known = tally.root, 0, RUNNING, 0.0, True
+    number, depth, status, value = tally.root, 0, RUNNING, 0.0
     greedy = is_greedy(frame)
     while depth < program.horizon:
         node = node_at(frame, number)
@@ -188,11 +176,8 @@ def simulate_optimistically(frame):
         child = codes.TERMINAL
         if status != TERMINATED or program.key == codes.BY_ACTIONS:
             child = next_node(frame, number, action, depth)
-        count_outcome(frame, number, action, child, hop.reward, False)
-        if not greedy:
-            known = known and is_well_known(frame, child)
-            seen.steps = seen.steps * FADING + 1.0
-            seen.known = seen.known * FADING + known
+        count_outcome(frame, number, action, child, hop.reward, True)
+        seen.steps += 1
         if child < 0 or ends_here:
             break
         number = child

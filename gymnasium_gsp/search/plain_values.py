@@ -79,7 +79,7 @@ def keep_action_values(frame, swept, number):
     node = node_at(frame, number)
     for action in range(frame.program.actions):
         if node.counts[action] > 0:
-            node.variance[action] = swept.q[action]
+            node.lower[action] = swept.q[action]
 
 
 @njit
@@ -185,9 +185,9 @@ def renew_trail(frame, length):
             q[action] = variance[action] = 0.0
             if node.counts[action] == 0:
                 continue
-            if action == hop.action or node.variance[action] == -math.inf:
-                node.variance[action] = plain_action_value(frame, swept, node, action)
-            q[action] = node.variance[action]
+            if action == hop.action or node.lower[action] == -math.inf:
+                node.lower[action] = plain_action_value(frame, swept, node, action)
+            q[action] = node.lower[action]
         place(frame, 0)
         before, params = node.interval.lower, offset(frame.params, program.decision_backup_params)
         value = call_backup(

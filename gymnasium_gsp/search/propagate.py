@@ -46,9 +46,9 @@ def renew(frame, node):
         if node.q[action] == -math.inf:
             continue
         node.q[action] = action_bound(frame, node, action, 1.0)
-        node.variance[action] = action_bound(frame, node, action, -1.0)
-        upper, lower = max(upper, node.q[action]), max(lower, node.variance[action])
-        total += node.counts[action] * node.variance[action]
+        node.lower[action] = action_bound(frame, node, action, -1.0)
+        upper, lower = max(upper, node.q[action]), max(lower, node.lower[action])
+        total += node.counts[action] * node.lower[action]
     if frame.program.lower_is_mean != 0:
         lower = total / max(node.stats.visits, 1)
     moved = max(abs(upper - node.stats.value), abs(lower - node.interval.lower))

@@ -71,24 +71,21 @@ class PairedScenarios(KnownFields):
     """Compare the root's actions under common random numbers where what exploring meets hardly ever recurs.
 
     Ng and Jordan 2000 (PEGASUS) and, for who goes on, Karnin, Koren and Somekh 2013; see `search.scenarios`.  They
-    decide where both shares below say so, over about the last 1,000 steps.
+    decide where the share below says so, over about the last 1,000 tries.
 
     Attributes:
-        novelty: share of actions tried again that led to a state they had not led to, above which scenarios decide.
-        known: share of steps until which every state had been visited once for each of its actions, below which
-            scenarios decide; twice as large after `evidence` simulations in the graph, and so on, as a long search
-            comes to know the first steps even where nothing recurs.
-        evidence: exploring steps that must have been made before they decide.
+        novelty: share of tries of actions that had been tried before, from which on scenarios decide, that led to
+            something unknown: an outcome that the action had not had before, and a state that had not been visited once
+            for each of its actions.
+        evidence: exploring steps that must have been made in the episode before they decide.
     """
 
-    novelty: float = 0.15
-    known: float = 0.03
+    novelty: float = 0.5
     evidence: float = 500.0
 
     def __post_init__(self) -> None:
         make_plain(self)
         check_number("novelty", self.novelty, smallest=0.0, largest=1.0)
-        check_number("known", self.known, smallest=0.0, largest=1.0)
         check_number("evidence", self.evidence, smallest=0.0)
 
 

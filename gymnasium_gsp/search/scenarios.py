@@ -7,8 +7,8 @@ Which actions go on is settled by sequential halving (Karnin, Koren and Somekh 2
 mean, which is then a little too low.  Two playouts of a scenario that meet in a state go on alike, so the rest of one
 of them need not be played; in `docs/experiments.md`, 15, this saves most of the steps.
 
-Scenarios decide where exploring the graph cannot: where trajectories leave at once what is well known, and actions that
-were tried before lead to states that were never met.  How often either happens is counted while the graph is explored.
+Scenarios decide where exploring the graph cannot: where actions that were tried before mostly lead to something new, and
+not well known otherwise.  How often that happens is counted while the graph is explored.
 """
 
 import math
@@ -37,11 +37,7 @@ _SCENARIO, _DEPTH, _CHOICE = map(types.uint64, (0x8CB92BA72F3D8DD7, 0xD6E8FEB866
 def hardly_recurs(frame):
     """Return whether scenarios should decide, by what exploring has met lately."""
     program, seen = frame.program, frame.allocation
-    if seen.steps < program.evidence:
-        return False
-    simulations = frame.context.root_returns - seen.begun_at
-    known = program.known * (1.0 + simulations / program.evidence)
-    return seen.novel > program.novelty * seen.tried and seen.known < known * seen.steps
+    return seen.steps >= program.evidence and seen.unknown >= program.novelty * seen.tried
 
 
 @njit
@@ -221,7 +217,7 @@ def simulate_scenario(frame, place):
             hop, length = hop_at(frame, length), depth
             hop.node, hop.action = number, action
             child = codes.TERMINAL if status == TERMINATED else next_node(frame, number, action, depth)
-            count_outcome(frame, number, action, child, numbers[2], True)
+            count_outcome(frame, number, action, child, numbers[2], False)
             number = child if child >= 0 and stats_of(frame, child).visits > 0 else -1
     frame.model_rng[0], frame.rng[0] = stream + drawn, choices
     if status == TERMINATED:

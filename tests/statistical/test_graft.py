@@ -25,7 +25,7 @@ from gymnasium_gsp.search.search import Search
 CORRIDORS = (3, 6, 10, 20)
 ENDS = {"coin": (0.5, 2.0), "lottery": (0.05, 20.0)}  # probability and size of the prize
 LEAVE, ON = 0, 1
-FORCED = PairedScenarios(novelty=0.0, known=1.0, evidence=0.0)
+FORCED = PairedScenarios(novelty=0.0, evidence=0.0)
 
 
 def corridor(length, chance, prize):
@@ -194,10 +194,9 @@ def coin_game():
 
 
 def let_scenarios_decide(search):
-    """Begin an episode as if exploring had met nothing but new states, so that all but one simulation are scenarios."""
+    """Begin an episode as if scenarios had made the last decision, so that all but one simulation are scenarios."""
     search.begin_episode()
-    seen = search.store.arrays.allocation
-    seen["phase"], seen["steps"], seen["tried"], seen["novel"] = codes.BY_SCENARIOS, 1.0, 1.0, 1.0
+    search.store.arrays.allocation["phase"] = codes.BY_SCENARIOS
 
 
 def decisions_by_scenarios(model, steps_left, budget, sample):
