@@ -7,7 +7,7 @@ Which actions go on is settled by sequential halving (Karnin, Koren and Somekh 2
 mean, which is then a little too low.  Two playouts of a scenario that meet in a state go on alike, so the rest of one
 of them need not be played; in `docs/experiments.md`, 15, this saves most of the steps.
 
-Scenarios decide where exploring the graph cannot: where actions that were tried before mostly lead to something new, and
+Scenarios decide where exploring the graph cannot: where actions that were tried before mostly lead to something new and
 not well known otherwise.  How often that happens is counted while the graph is explored.
 """
 
@@ -46,7 +46,8 @@ def next_arm(frame):
     allocation = frame.allocation
     if frame.program.pairing == 0:
         return -1
-    if allocation.phase == codes.EXPLORING and share_spent(frame) > allocation.exploring:
+    begun = frame.tally.simulations > 0  # the first one explores, however long it took to begin
+    if allocation.phase == codes.EXPLORING and begun and share_spent(frame) > allocation.exploring:
         allocation.phase = codes.BY_GRAPH
         if hardly_recurs(frame):
             allocation.phase = codes.BY_SCENARIOS
