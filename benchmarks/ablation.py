@@ -10,6 +10,7 @@ regret, V*(s_t) - Q*(s_t, a_t) summed over an episode, or that of the return whe
 """
 
 import argparse
+import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from gymnasium_gsp.envs.compiled_env import CompiledEnv
 from gymnasium_gsp.exact import HorizonValues, backward_induction, enumerate_model, shipped_optima
 from gymnasium_gsp.models.model import Model
 from gymnasium_gsp.search.budget import Budget
-from gymnasium_gsp.search.ingredients.backup import Cautious
+from gymnasium_gsp.search.ingredients.backup import Cautious, PowerMean
 from gymnasium_gsp.search.recipe import PairedScenarios, Recipe, Sweep
 from gymnasium_gsp.search.search import Search
 
@@ -35,7 +36,7 @@ WITHOUT: dict[str, Options] = {
     "margin": {"margin": 0.0},
     "growth": {"floor": 0.0},
     "propagation": {"accuracy": 1e9},
-    "caution": {"kappa": 0.0, "caution": 0.0},
+    "caution": {"caution": 0.0},
     "scenarios": {"root_allocation": None},
     "memory": {"retention": "decision"},
 }
@@ -43,9 +44,9 @@ CONSTANTS: dict[str, dict[float, Options]] = {
     "weight": {weight: {"weight": weight} for weight in (0.1, 1.0)},
     "margin": {margin: {"margin": margin} for margin in (0.5, 2.0)},
     "floor": {floor: {"floor": floor} for floor in (0.0125, 0.2)},
-    "kappa": {kappa: {"kappa": kappa} for kappa in (0.2, 0.5)},
+    "kappa": {kappa: {"decision": Sweep(Cautious(kappa), 8, 0.5)} for kappa in (0.2, 0.5)},
     "caution": {caution: {"caution": caution} for caution in (0.0, 1.0, 2.0)},
-    "passes": {passes: {"decision": Sweep(Cautious(0.0), passes, 0.5)} for passes in (2, 32)},
+    "passes": {passes: {"decision": Sweep(PowerMean(math.inf), passes, 0.5)} for passes in (2, 32)},
     "novelty": {novelty: {"root_allocation": PairedScenarios(novelty=novelty)} for novelty in (0.3, 0.7)},
     "evidence": {evidence: {"root_allocation": PairedScenarios(evidence=evidence)} for evidence in (150.0, 1500.0)},
     "backups": {backups: {"backups": backups} for backups in (1, 8)},

@@ -25,7 +25,7 @@ class Settings:
     floor: float = 0.05
     accuracy: float = 0.001
     backups: int | None = 2
-    kappa: float = 0.0
+    kappa: float | None = None  # caution of the sweep; None for the largest value
     passes: int = 8
     caution: float = 0.0
     every: int | None = 2  # one simulation in so many is greedy
@@ -208,7 +208,7 @@ class Graft:
                 if count and (action == taken or action not in node.plain_q):
                     node.plain_q[action] = present[action]
             q = [node.plain_q.get(action, 0.0) for action in range(self.actions)]
-            node.plain = self.cautious(q, counts, [0.0] * self.actions, prior)
+            node.plain = self.value(q, counts, [0.0] * self.actions, prior)
 
     def reached(self, root):
         """The states that edges lead to from the root, nearest first, equally near ones in the order of their birth."""
@@ -241,8 +241,10 @@ class Graft:
             variance += (before * (value - mean) - variance) / count
         return variance
 
-    def cautious(self, q, counts, variances, prior):
-        """The largest value less kappa standard errors, and at least the mean; rounded as the package rounds."""
+    def value(self, q, counts, variances, prior):
+        """The largest value, or the largest less kappa standard errors and at least the mean."""
+        if self.s.kappa is None:
+            return max(value for value, count in zip(q, counts, strict=True) if count)
         best = total(count * value for count, value in zip(counts, q, strict=True)) / sum(counts)
         for count, value, variance in zip(counts, q, variances, strict=True):
             if count > 0:
@@ -261,14 +263,18 @@ class Graft:
                 squared[action] = (prior + n * variance) / (n + 1.0) / n + behind
         return squared
 
-    def renewed(self, state, discount, end, behind, prior):
-        """(value, values of actions, their squared errors) of a state from the values behind its outcomes."""
+    def renewed(self, state, discount, end, behind, prior, with_errors):
+        """(value, values of actions, their squared errors) of a state from the values behind its outcomes.
+
+        Without errors its own stays as it was.
+        """
         node = self.nodes[state]
         q, variances = self.plain_values(node, discount, end, behind)
         counts = [node.tried(action) for action in range(self.actions)]
         squared = self.errors(node, discount, counts, variances, prior)
-        node.error = squared[max((a for a in range(self.actions) if counts[a]), key=lambda a: q[a])]
-        return self.cautious(q, counts, variances, prior), q, squared
+        if with_errors:
+            node.error = squared[max((a for a in range(self.actions) if counts[a]), key=lambda a: q[a])]
+        return self.value(q, counts, variances, prior), q, squared
 
     def sweep(self, root, steps, left):
         """Bring the plain values of what the root reaches up to date; its value, and those and errors of its actions.
@@ -279,10 +285,11 @@ class Graft:
         tried = [state for state in reversed(order) if self.nodes[state].visits]
         passes = 1 if self.s.hurried else max(self.s.passes, steps // (4 * len(order)))
         plain = {state: node.plain for state, node in self.nodes.items()}
-        for _ in range(passes):
+        for number in range(passes):
             moved = 0.0
             for state in tried:
-                value, q, squared = self.renewed(state, self.s.discount, self.end_value(), plain, prior)
+                with_errors = number == 0 or state == root
+                value, q, squared = self.renewed(state, self.s.discount, self.end_value(), plain, prior, with_errors)
                 moved, plain[state] = max(moved, abs(value - plain[state])), value
                 self.nodes[state].plain = value
                 self.nodes[state].plain_q = {a: q[a] for a in range(self.actions) if self.nodes[state].outcomes[a]}
@@ -294,7 +301,9 @@ class Graft:
             for _ in range(left):
                 here = plain | dict.fromkeys(order, 0.0)
                 for state in tried:
-                    here[state], q, squared = self.renewed(state, self.s.return_discount, end, behind, prior)
+                    here[state], q, squared = self.renewed(
+                        state, self.s.return_discount, end, behind, prior, state == root
+                    )
                 behind, end = here, self.s.return_discount * end - self.baseline
             value = behind[root]
         return value - end, [each - end for each in q], squared

@@ -23,10 +23,11 @@ Departures from these sources:
        by, or the renewal of all of them, does.
 """
 
+import math
 from typing import Any
 
 from gymnasium_gsp.algorithms.registry import algorithm
-from gymnasium_gsp.search.ingredients.backup import Cautious
+from gymnasium_gsp.search.ingredients.backup import PowerMean
 from gymnasium_gsp.search.ingredients.optimism import ImaginedOutcomes, Propagation
 from gymnasium_gsp.search.recipe import GreedySimulations, PairedScenarios, Recipe, Sweep
 
@@ -39,7 +40,6 @@ def graft(
     floor: float = 0.05,
     accuracy: float = 0.001,
     backups: int | None = 2,
-    kappa: float = 0.0,
     caution: float = 0.5,
     **slots: Any,
 ) -> Recipe:
@@ -52,7 +52,6 @@ def graft(
         accuracy: an optimistic value that moves by more than this, in units of the range of values, is told to the
             states that lead there.
         backups: states that may be renewed beyond the trail for each of its steps; None for as many as it takes.
-        kappa: how many standard errors a sweep takes off the best action of each state.
         caution: how many standard errors the decision takes off an action of the root.
         **slots: other choices for slots of the recipe.
     """
@@ -65,5 +64,5 @@ def graft(
         greedy_simulations=GreedySimulations(),
         root_allocation=PairedScenarios(),
         retention="episode",
-        decision=Sweep(Cautious(kappa), 8, caution),
+        decision=Sweep(PowerMean(math.inf), 8, caution),
     ).changed(**slots)

@@ -259,7 +259,9 @@ def assemble(
         program["sweep"] = decision.passes
         program["caution"] = decision.caution
         if decision.backup is not None or recipe.estimator == "running":
-            parts.install("decision_backup", decision.backup or recipe.backup)
+            backup = decision.backup or recipe.backup
+            parts.install("decision_backup", backup)
+            program["decision_variance"] = backup.needs_variance
     parts.lay_out_rows(model, recipe)
     if isinstance(recipe.root_allocation, PairedScenarios):
         program["pairing"] = 1

@@ -47,6 +47,7 @@ PROGRAM = np.dtype(
         ("learning", np.int64),  # ON_THE_TRAIL or AT_THE_SWITCH
         ("sweep", np.int64),  # passes of the sweep that precedes the decision, 0 for none
         ("update_limit", np.int64),  # what passes over the nodes may read; a budget in seconds sets it
+        ("decision_variance", np.int64),  # 1 if the backup of that sweep reads the variances of targets
         ("caution", np.float64),  # standard errors that the recommendation takes off; only where values are learned
         ("recommendation", np.int64),  # BEST_VALUE or MOST_VISITS
         ("edges_kept", np.int64),  # 1 if outcomes are stored

@@ -51,10 +51,13 @@ def sweep_errors(frame, swept, node):
 
 
 @njit
-def plain_value(frame, swept, index, number, before):
-    """Return the plain value of a node at a place from those behind its outcomes; `before` where none was tried."""
-    node = node_at(frame, number)
-    if sweep_actions(frame, swept, index, node, True) == 0:
+def plain_value(frame, swept, index, before, with_errors):
+    """Return the plain value of a node at a place from those behind its outcomes; `before` where none was tried.
+
+    Errors take longer than values; without them those of the node stay as they were.
+    """
+    node, with_errors = node_at(frame, swept.order[index]), with_errors and frame.program.caution > 0.0
+    if sweep_actions(frame, swept, index, node, with_errors or frame.program.decision_variance != 0) == 0:
         return before
     place(frame, 0)
     value = call_backup(
@@ -68,7 +71,7 @@ def plain_value(frame, swept, index, number, before):
         before,
         before,
     )
-    if frame.program.caution > 0.0:
+    if with_errors:
         sweep_errors(frame, swept, node)
     return value
 
@@ -86,17 +89,18 @@ def keep_action_values(frame, swept, number):
 def sweep_plain_values(frame, swept, count, passes):
     """Sweep the plain values beside upper bounds until they are as close as the accuracy; False on failure.
 
-    A value that moves by x may still be x / (1 - discount) away.
+    A value that moves by x may still be x / (1 - discount) away.  Errors are those of the first pass, the root's of the
+    last.
     """
     enough = frame.program.accuracy * (1.0 - swept.discount)
-    for _ in range(passes):
+    for number in range(passes):
         moved = 0.0
         frame.tally.updates += frame.tally.reached
         for index in range(count - 1, -1, -1):
             if index >= AHEAD:
                 ask_for(frame, swept.order[index - AHEAD], 0)
             interval = interval_of(frame, swept.order[index])
-            value = plain_value(frame, swept, index, swept.order[index], interval.lower)
+            value = plain_value(frame, swept, index, interval.lower, number == 0 or index == 0)
             if not math.isfinite(value):
                 return False
             moved = max(moved, abs(value - interval.lower))
@@ -131,7 +135,7 @@ def sweep_steps_left(frame, swept, count, behind):
         for index in range(count - 1, -1, -1):
             if index >= AHEAD:
                 ask_for(frame, swept.order[index - AHEAD], 0)
-            here[index] = plain_value(frame, stage, index, swept.order[index], 0.0)
+            here[index] = plain_value(frame, stage, index, 0.0, index == 0)
             if not math.isfinite(here[index]):
                 return math.nan
         here, behind, end = behind, here, discount * end - frame.program.baseline

@@ -12,7 +12,7 @@ from numba import njit
 import gymnasium_gsp as gsp
 from gymnasium_gsp.abi.compilation import compiled_entry
 from gymnasium_gsp.abi.signatures import FAILED
-from gymnasium_gsp.ingredients import GreedySimulations, PairedScenarios
+from gymnasium_gsp.ingredients import Cautious, GreedySimulations, PairedScenarios, Sweep
 from gymnasium_gsp.models.tabular import tabular_rules
 from gymnasium_gsp.search import codes, frame, pace
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_DISCOUNT, DEFAULT_HORIZON
@@ -39,7 +39,7 @@ def textbook(table, recipe, steps_left=None, legal=None, words=WORDS):
         discount=recipe.discount if isinstance(recipe.discount, float) else discount,
         return_discount=recipe.discount if isinstance(recipe.discount, float) else 1.0,
         horizon=steps_left or DEFAULT_HORIZON,
-        kappa=recipe.decision.backup.kappa,
+        kappa=getattr(recipe.decision.backup, "kappa", None),
         passes=recipe.decision.passes,
         caution=recipe.decision.caution,
         **(dataclasses.asdict(recipe.greedy_simulations) if recipe.greedy_simulations else {"every": None}),
@@ -76,10 +76,10 @@ RECIPES = {
     "default": exploring(),
     "unlimited": exploring(backups=None, accuracy=1e-9),
     "constant": exploring(floor=0.0, weight=2.0, margin=0.0, backups=5, discount=0.7),
-    "hesitant": exploring(caution=1.0, kappa=0.2),
+    "hesitant": exploring(decision=Sweep(Cautious(0.2), 8, 1.0)),
     "optimistic": exploring(greedy_simulations=None),
     "mostly optimistic": exploring(greedy_simulations=GreedySimulations(5, 0)),
-    "bold": exploring(floor=0.1, kappa=0.4, backups=1, accuracy=0.1),
+    "bold": exploring(floor=0.1, backups=1, accuracy=0.1, decision=Sweep(Cautious(0.4), 8, 0.5)),
 }
 REWARDS = [(0.0, 1.0), (-1.0, 1.0), (-2.0, -0.5), (0.5, 3.0)]
 
