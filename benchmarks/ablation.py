@@ -48,6 +48,7 @@ CONSTANTS: dict[str, dict[float, Options]] = {
     "caution": {caution: {"caution": caution} for caution in (0.0, 1.0, 2.0)},
     "passes": {passes: {"decision": Sweep(PowerMean(math.inf), passes, 0.5)} for passes in (2, 32)},
     "novelty": {novelty: {"root_allocation": PairedScenarios(novelty=novelty)} for novelty in (0.3, 0.7)},
+    "known": {known: {"root_allocation": PairedScenarios(known=known)} for known in (0.6, 2.0)},
     "evidence": {evidence: {"root_allocation": PairedScenarios(evidence=evidence)} for evidence in (150.0, 1500.0)},
     "backups": {backups: {"backups": backups} for backups in (1, 8)},
 }

@@ -144,7 +144,7 @@ def paired_rollouts(**slots: Any) -> Recipe:
     Args:
         **slots: other choices for slots of the recipe.
     """
-    always = PairedScenarios(novelty=0.0, evidence=0.0)
+    always = PairedScenarios(novelty=0.0, known=2.0, evidence=0.0)
     return graft(root_allocation=always).changed(**slots)
 
 

@@ -265,7 +265,8 @@ def assemble(
     parts.lay_out_rows(model, recipe)
     if isinstance(recipe.root_allocation, PairedScenarios):
         program["pairing"] = 1
-        program["novelty"], program["evidence"] = recipe.root_allocation.novelty, recipe.root_allocation.evidence
+        for name in ("novelty", "known", "evidence"):
+            program[name] = getattr(recipe.root_allocation, name)
     propagation = recipe.propagation or Propagation()
     program["backups"] = propagation.backups or 0
     program["relative_accuracy"] = propagation.accuracy

@@ -93,6 +93,7 @@ PROGRAM = np.dtype(
         ("pairing", np.int64),  # 1 if there are any
         ("evidence", np.float64),  # exploring steps without which they never decide
         ("novelty", np.float64),  # share of unknown outcomes from which they decide
+        ("known", np.float64),  # share of well-known steps from which they do not
         ("simulation_budget", np.int64),  # of the whole decision
         ("step_budget", np.int64),
         ("chunk_begun", np.int64),  # simulations when this chunk began
@@ -145,6 +146,7 @@ ALLOCATION = np.dtype(
         ("tried", np.float64),  # tries of actions that had been tried before
         ("unknown", np.float64),  # those of them whose outcome they had not had before, nor is it a well-known state
         ("steps", np.int64),  # of exploring simulations in this episode, none of which fade
+        ("known", np.float64),  # share of the last of them that led to a well-known state
         ("begun_at", np.int64),  # simulations of the episode when this graph was begun
         ("renewed_at", np.int64),  # those when all its bounds were last renewed
         ("follows_clock", np.int64),  # 1 once an outcome has paid another reward than before, in a model with a clock

@@ -21,7 +21,8 @@ from gymnasium_gsp.search.propagate import link_predecessor, prepend_predecessor
 from gymnasium_gsp.search.sweep import is_cut
 
 _ROUNDING = 1e-9  # of a sum of equal rewards, relative to its size
-FADING = 0.999  # of older counts in what simulations have met lately
+FADING = 0.999  # of older counts in how often an action that is tried again leads to something unknown
+RECENT_STEPS = 100  # over about which the share of well-known steps is taken
 EARLY_TRIES = 4  # of an action; later ones lead to what is known the more, the oftener it was tried
 
 
@@ -178,6 +179,7 @@ def simulate_optimistically(frame):
             child = next_node(frame, number, action, depth)
         count_outcome(frame, number, action, child, hop.reward, True)
         seen.steps += 1
+        seen.known += (is_well_known(frame, child) - seen.known) / RECENT_STEPS
         if child < 0 or ends_here:
             break
         number = child

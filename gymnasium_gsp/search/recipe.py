@@ -71,21 +71,24 @@ class PairedScenarios(KnownFields):
     """Compare the root's actions under common random numbers where what exploring meets hardly ever recurs.
 
     Ng and Jordan 2000 (PEGASUS) and, for who goes on, Karnin, Koren and Somekh 2013; see `search.scenarios`.  They
-    decide where the share below says so, over about the last 1,000 tries.
+    decide where both shares below say so, the first over about the last 1,000 tries, the second over about 100 steps.
 
     Attributes:
         novelty: share of tries of actions that had been tried before, from which on scenarios decide, that led to
             something unknown: an outcome that the action had not had before, and a state that had not been visited once
             for each of its actions.
+        known: share of exploring steps, from which on they do not, that led to states that had been.
         evidence: exploring steps that must have been made in the episode before they decide.
     """
 
     novelty: float = 0.5
+    known: float = 0.9
     evidence: float = 500.0
 
     def __post_init__(self) -> None:
         make_plain(self)
         check_number("novelty", self.novelty, smallest=0.0, largest=1.0)
+        check_number("known", self.known, smallest=0.0)
         check_number("evidence", self.evidence, smallest=0.0)
 
 

@@ -8,7 +8,7 @@ mean, which is then a little too low.  Two playouts of a scenario that meet in a
 of them need not be played; in `docs/experiments.md`, 15, this saves most of the steps.
 
 Scenarios decide where exploring the graph cannot: where actions that were tried before mostly lead to something new and
-not well known otherwise.  How often that happens is counted while the graph is explored.
+not well known otherwise, unless hardly anything is left that is not.  Both are counted while the graph is explored.
 """
 
 import math
@@ -37,7 +37,9 @@ _SCENARIO, _DEPTH, _CHOICE = map(types.uint64, (0x8CB92BA72F3D8DD7, 0xD6E8FEB866
 def hardly_recurs(frame):
     """Return whether scenarios should decide, by what exploring has met lately."""
     program, seen = frame.program, frame.allocation
-    return seen.steps >= program.evidence and seen.unknown >= program.novelty * seen.tried
+    if seen.steps < program.evidence or seen.known >= program.known:
+        return False
+    return seen.unknown >= program.novelty * seen.tried
 
 
 @njit

@@ -49,7 +49,6 @@ from gymnasium_gsp.search.sweep import bring_up_to_date
 
 STALE = 1000  # simulations without a new node after which a budget in nodes alone may end
 EXPLORING_SHARE = 1 / 8  # of a decision, before scenarios may take over
-REVIEWING_SHARE = 1 / 64  # the same where scenarios made the last decision
 SPARE_KEYS = 4096  # keys of a simulator's states that may be held beyond twice the nodes
 
 OnProgress = Callable[[Progress], object]
@@ -234,12 +233,12 @@ class Search:
             self.model.keys.retain(cells[:1].tolist())
 
     def _prepare_allocation(self, budget: Budget) -> None:
-        """Let the decision begin with exploring, which is short where scenarios made the last one."""
+        """Let the decision begin with exploring; with one simulation where scenarios made the last one."""
         program, allocation = self.program, named(self.store.arrays.allocation)
         program.simulation_budget = min(budget.simulations or codes.NO_LIMIT, codes.NO_LIMIT)
         program.step_budget = min(budget.model_steps or codes.NO_LIMIT, codes.NO_LIMIT)
         program.time_share = program.time_share_each = 0.0
-        allocation.exploring = REVIEWING_SHARE if allocation.phase == codes.BY_SCENARIOS else EXPLORING_SHARE
+        allocation.exploring = 0.0 if allocation.phase == codes.BY_SCENARIOS else EXPLORING_SHARE
         allocation.phase = codes.EXPLORING
 
     def _limit_depth(self, budget: Budget, steps_left: int | None) -> int:

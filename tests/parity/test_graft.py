@@ -216,7 +216,7 @@ def test_a_full_store_comes_to_an_end_and_keeps_to_its_cap(cap, retention):
 @pytest.mark.parametrize("by_scenarios", [False, True])
 def test_each_budget_ends_the_search(budget, stopped_by, by_scenarios):
     """With and without scenarios; steps are never exceeded."""
-    recipe = gsp.make_recipe("graft", root_allocation=PairedScenarios(0.0, 0.0) if by_scenarios else None)
+    recipe = gsp.make_recipe("graft", root_allocation=PairedScenarios(0.0, 2.0, 0.0) if by_scenarios else None)
     search = made(gsp.tabular_model(random_table(1, states=40, ends=0)), recipe, 30)
     for elapsed in range(3):
         result = search.plan(search.model.cells(elapsed), budget, elapsed, 30 - elapsed)
@@ -242,7 +242,7 @@ def test_no_illegal_action_is_ever_tried(by_scenarios):
     params = gsp.tabular_model(table).params
     model = gsp.CompiledModel(unmasked_only, 3, params=params, legal=odd_states_lack_one)
     search = made(
-        model, gsp.make_recipe("graft", root_allocation=PairedScenarios(0.0, 0.0) if by_scenarios else None), 20
+        model, gsp.make_recipe("graft", root_allocation=PairedScenarios(0.0, 2.0, 0.0) if by_scenarios else None), 20
     )
     seen = search.store.arrays.allocation
     if by_scenarios:

@@ -100,6 +100,7 @@ def test_what_does_not_fit_learned_values_is_refused_in_words(slots, words):
         (lambda: GreedySimulations(every=1), "every must be a whole number of at least 2"),
         (lambda: GreedySimulations(after=-1), "after"),
         (lambda: PairedScenarios(novelty=1.5), "novelty"),
+        (lambda: PairedScenarios(known=-0.1), "known"),
         (lambda: PairedScenarios(evidence=-0.1), "evidence"),
         (lambda: PairedScenarios(evidence=-1), "evidence"),
         (lambda: gsp.make_recipe("graft", weight=0), "weight must be above 0"),

@@ -25,7 +25,7 @@ from gymnasium_gsp.search.search import Search
 CORRIDORS = (3, 6, 10, 20)
 ENDS = {"coin": (0.5, 2.0), "lottery": (0.05, 20.0)}  # probability and size of the prize
 LEAVE, ON = 0, 1
-FORCED = PairedScenarios(novelty=0.0, evidence=0.0)
+FORCED = PairedScenarios(novelty=0.0, known=2.0, evidence=0.0)
 
 
 def corridor(length, chance, prize):
@@ -170,7 +170,10 @@ def test_rewards_that_are_only_noisy_do_not_follow_a_clock():
     assert search.store.arrays.allocation["follows_clock"][0] == 0
 
 
-@pytest.mark.parametrize(("name", "phase"), [("SysAdminRing", codes.BY_SCENARIOS), ("FrozenLake", codes.BY_GRAPH)])
+@pytest.mark.parametrize(
+    ("name", "phase"),
+    [("SysAdminRing", codes.BY_SCENARIOS), ("FrozenLake", codes.BY_GRAPH), ("Sailing", codes.BY_GRAPH)],
+)
 def test_what_decides_does_not_change_with_the_budget(name, phase):
     """A longer search knows more of the first steps even where nothing recurs."""
     core = gym.make(f"GSP/{name}-v0").unwrapped
