@@ -3,9 +3,9 @@
     python -m benchmarks.equal_seconds
     python -m benchmarks.equal_seconds --group compiled --episodes 20 --algorithms gs-power-uct-f
 
-Each planner plays the same episodes with the same seconds for a decision.  What is compared is the regret where there
-is an oracle, else the return.  A row is called worse where the paired differences say so, one-sided, at 1 % over the
-whole list.  The machine should be idle.
+Each planner plays the same episodes with the same seconds for a decision; the default is what `make_agent` chooses
+where no algorithm is given.  What is compared is the regret where there is an oracle, else the return.  A row is called
+worse where the paired differences say so, one-sided, at 1 % over the whole list.  The machine should be idle.
 """
 
 import argparse
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from benchmarks.development import ENTRIES
 from benchmarks.regret import Losses, play_losses
-from gymnasium_gsp.algorithms.registry import DEFAULT_ALGORITHM
 from gymnasium_gsp.bench.cell import Cell
 from gymnasium_gsp.bench.executors import Workers, start_workers
 from gymnasium_gsp.bench.summary import standard_error
@@ -85,15 +84,15 @@ def rows(group: Group, algorithms: Sequence[str], limit: float, seed: int, worke
     """
     budget = Budget(seconds=group.seconds)
     for env in group.envs:
-        cells = [Cell(env=env, algorithm=name, budget=budget, seed=seed) for name in (DEFAULT_ALGORITHM, *algorithms)]
+        cells = [Cell.asked(budget, name, env=env, seed=seed) for name in (None, *algorithms)]
         played = [achieved(losses) for losses in play_losses(cells, group.episodes, workers, [DEVELOPMENT])]
         for name, rival in zip(algorithms, played[1:], strict=True):
             difference = played[0] - rival
             mean, error = float(difference.mean()), standard_error(difference) or 0.0
             worse = mean < -limit * error
             yield (
-                f"| {env.rpartition('/')[2]} | {name} | {played[0].mean():.4g} | {rival.mean():.4g} | "
-                f"{mean:+.3g} ({error:.2g}) | {'worse' if worse else ''} |"
+                f"| {env.rpartition('/')[2]} | {cells[0].algorithm} | {name} | {played[0].mean():.4g} | "
+                f"{rival.mean():.4g} | {mean:+.3g} ({error:.2g}) | {'worse' if worse else ''} |"
             )
 
 
@@ -110,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     number = len(options.algorithms) * sum(len(group.envs) for group in GROUPS.values())
     limit = NormalDist().inv_cdf(1.0 - ERROR / number)
     print(f"Worse: by more than {limit:.2f} standard errors, {ERROR:.0%} over {number} comparisons.\n")
-    print(f"| environment | rival | {DEFAULT_ALGORITHM} | rival's | difference | |\n|---|---|---|---|---|---|")
+    print("| environment | default | rival | default's | rival's | difference | |\n|---|---|---|---|---|---|---|")
     with start_workers(options.jobs) as workers:
         for name in [options.group] if options.group else GROUPS:
             group = GROUPS[name]._replace(episodes=options.episodes or GROUPS[name].episodes)
