@@ -63,7 +63,11 @@ def optimistic_action(frame, node, ended):
 def greedy_action(frame, node):
     """Return the action with the largest plain value among those tried, ties at random; any where none was tried."""
     action = pick_tried(frame.context, node.lower, node.counts, frame.rng)
-    return action if action >= 0 else pick_any(frame.context, frame.rng)
+    if action < 0:
+        action = pick_any(frame.context, frame.rng)
+    if node.q[action] == -math.inf:  # legal for the first time
+        node.q[action] = frame.context.top
+    return action
 
 
 @njit
@@ -108,7 +112,8 @@ def count_outcome(frame, number, action, child, reward, exploring):
     node.stats.visits += 1
     node.counts[action] += 1
     node.interval.stale |= stale_bit(action)
-    if child == codes.UNSTORED:
+    if child == codes.UNSTORED:  # nobody knows where that led
+        seen.unknown += again
         return
     edge_number, last, width = node.heads[action], codes.NO_EDGE, 1
     while edge_number != codes.NO_EDGE:

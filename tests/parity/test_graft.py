@@ -12,9 +12,10 @@ from numba import njit
 import gymnasium_gsp as gsp
 from gymnasium_gsp.abi.compilation import compiled_entry
 from gymnasium_gsp.abi.signatures import FAILED
-from gymnasium_gsp.ingredients import Cautious, GreedySimulations, PairedScenarios, Sweep
+from gymnasium_gsp.ingredients import Cautious, Custom, GreedySimulations, PairedScenarios, Sweep
 from gymnasium_gsp.models.tabular import tabular_rules
 from gymnasium_gsp.search import codes, frame, pace
+from gymnasium_gsp.search.ingredients.backup import cautious_backup
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_DISCOUNT, DEFAULT_HORIZON
 from gymnasium_gsp.search.search import Search, read_interval
 
@@ -223,6 +224,15 @@ def test_each_budget_ends_the_search(budget, stopped_by, by_scenarios):
         assert result.stopped_by == stopped_by
         assert result.model_steps <= (budget.model_steps or np.inf)
         assert result.visit_counts.sum() > 0
+
+
+def test_a_backup_of_ones_own_reads_variances_in_every_pass():
+    results = []
+    for backup in (Cautious(0.5), Custom(cautious_backup, (0.5,))):
+        search = made(gsp.tabular_model(random_table(3)), exploring(decision=Sweep(backup, 8, 0.5)), 30)
+        results.append(search.plan(search.model.cells(0), gsp.Budget(60), 0, 30))
+    assert results[0].value == results[1].value
+    assert results[0].q_values.tolist() == results[1].q_values.tolist()
 
 
 COMPILED_RULES = njit(tabular_rules)

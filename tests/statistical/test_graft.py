@@ -186,6 +186,18 @@ def test_what_decides_does_not_change_with_the_budget(name, phase):
         assert search.store.arrays.allocation["phase"][0] == phase
 
 
+def test_what_finds_no_room_in_a_full_graph_is_unknown():
+    core = gym.make("GSP/SysAdminRing-v0").unwrapped
+    core.reset(seed=1)
+    model, cells = core.compiled_model(), core.clone_state().cells
+    search = Search(model, gsp.make_recipe("graft"), timed=True, max_nodes=300)
+    search.seed(agent_stream(2, 0))
+    for elapsed in range(10):
+        search.plan(model.cells(cells), gsp.Budget(64), elapsed, core.horizon - elapsed)
+    assert search.tally.nodes == 300
+    assert search.store.arrays.allocation["phase"][0] == codes.BY_SCENARIOS
+
+
 def coin_game():
     """Action 0 leads to where one may guess a coin that is drawn after the guess; action 1 pays 0.6.
 
