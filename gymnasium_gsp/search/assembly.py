@@ -19,7 +19,7 @@ from gymnasium_gsp.search.ingredients.functions import (
     WaitingLeaves,
 )
 from gymnasium_gsp.search.ingredients.horizon import DEFAULT_HORIZON
-from gymnasium_gsp.search.ingredients.ingredient import Custom, Ingredient
+from gymnasium_gsp.search.ingredients.ingredient import Ingredient
 from gymnasium_gsp.search.ingredients.optimism import Optimism, Propagation
 from gymnasium_gsp.search.ingredients.prior import GumbelHalving
 from gymnasium_gsp.search.ingredients.widening import spreading_stride
@@ -261,7 +261,7 @@ def assemble(
         if decision.backup is not None or recipe.estimator == "running":
             backup = decision.backup or recipe.backup
             parts.install("decision_backup", backup)
-            program["decision_variance"] = backup.needs_variance or isinstance(backup, Custom)
+            program["decision_variance"] = backup.reads_variance
     parts.lay_out_rows(model, recipe)
     if isinstance(recipe.root_allocation, PairedScenarios):
         program["pairing"] = 1

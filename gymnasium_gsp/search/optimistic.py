@@ -10,7 +10,7 @@ from numba import njit, types
 from gymnasium_gsp.abi.signatures import FAILED, RUNNING, TERMINATED
 from gymnasium_gsp.abi.stream import below
 from gymnasium_gsp.search import codes
-from gymnasium_gsp.search.frame import edge_at, hop_at, interval_of, is_action, node_at, reward_of, stats_of
+from gymnasium_gsp.search.frame import edge_at, hop_at, is_action, node_at, reward_of
 from gymnasium_gsp.search.graph import add_if_room, append_edge, child_tag, find
 from gymnasium_gsp.search.ingredients.selection import pick_any, pick_tried
 from gymnasium_gsp.search.intervals import action_bound, open_actions, set_up, stale_bit, within_bounds
@@ -18,12 +18,10 @@ from gymnasium_gsp.search.observed_values import observe_values, renew_if_due, s
 from gymnasium_gsp.search.plain_values import renew_trail
 from gymnasium_gsp.search.playout import copy_state, read_allowed, take_step
 from gymnasium_gsp.search.propagate import link_predecessor, prepend_predecessor, propagate, renew_stale
+from gymnasium_gsp.search.recurrence import is_early_try, is_well_known, note_early_try, note_step
 from gymnasium_gsp.search.sweep import is_cut
 
 _ROUNDING = 1e-9  # of a sum of equal rewards, relative to its size
-FADING = 0.999  # of older counts in how often an action that is tried again leads to something unknown
-RECENT_STEPS = 100  # over about which the share of well-known steps is taken
-EARLY_TRIES = 4  # of an action; later ones lead to what is known the more, the oftener it was tried
 
 
 @njit
@@ -90,25 +88,15 @@ def pays_otherwise(edge, reward):
 
 
 @njit
-def is_well_known(frame, child):
-    """Return whether a state has been visited once for each of its actions; so is the end of the process."""
-    if child < 0:
-        return child == codes.TERMINAL
-    opened = interval_of(frame, child).opened
-    return opened != 0 and stats_of(frame, child).visits >= opened
-
-
-@njit
 def count_outcome(frame, number, action, child, reward, exploring):
     """Count one outcome of an action, in the edge that holds it or in a new one.
 
     While the graph is explored, it is noted how often an action that is tried again leads to something unknown.
     """
     node, apart, seen = node_at(frame, number), frame.program.rewards_apart != 0, frame.allocation
-    again = exploring and 0 < node.counts[action] < EARLY_TRIES
+    again = exploring and is_early_try(node, action)
     if again:
-        seen.tried = seen.tried * FADING + 1.0
-        seen.unknown *= FADING
+        note_early_try(seen)
     node.stats.visits += 1
     node.counts[action] += 1
     node.interval.stale |= stale_bit(action)
@@ -152,7 +140,7 @@ def simulate_optimistically(frame):
 
     Behind the end of the process a sequence of actions goes on without model steps, and every reward is 0.
     """
-    program, tally, seen = frame.program, frame.tally, frame.allocation
+    program, tally = frame.program, frame.tally
     copy_state(frame, frame.root_state, frame.state)
     number, depth, status, value = tally.root, 0, RUNNING, 0.0
     greedy = is_greedy(frame)
@@ -183,8 +171,7 @@ def simulate_optimistically(frame):
         if status != TERMINATED or program.key == codes.BY_ACTIONS:
             child = next_node(frame, number, action, depth)
         count_outcome(frame, number, action, child, hop.reward, True)
-        seen.steps += 1
-        seen.known += (is_well_known(frame, child) - seen.known) / RECENT_STEPS
+        note_step(frame, child)
         if child < 0 or ends_here:
             break
         number = child

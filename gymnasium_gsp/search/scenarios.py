@@ -26,20 +26,12 @@ from gymnasium_gsp.search.observed_values import observe_playout, renew_if_due
 from gymnasium_gsp.search.optimistic import count_outcome, next_node
 from gymnasium_gsp.search.playout import copy_state, read_allowed, read_legal, take_step, uniform_action
 from gymnasium_gsp.search.propagate import propagate
+from gymnasium_gsp.search.recurrence import hardly_recurs
 
 PLAYOUT_NUMBERS = 3  # beside a state, see `playout_at`
 
 # Odd constants that keep the streams of scenarios, depths and choices apart.
 _SCENARIO, _DEPTH, _CHOICE = map(types.uint64, (0x8CB92BA72F3D8DD7, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F))
-
-
-@njit
-def hardly_recurs(frame):
-    """Return whether scenarios should decide, by what exploring has met lately."""
-    program, seen = frame.program, frame.allocation
-    if seen.steps < program.evidence or seen.known >= program.known:
-        return False
-    return seen.unknown >= program.novelty * seen.tried
 
 
 @njit

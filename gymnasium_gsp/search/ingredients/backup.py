@@ -132,7 +132,7 @@ class Cautious(Ingredient):
 
     kind = "backup"
     function = staticmethod(cautious_backup)
-    needs_variance = True
+    needs_variance = reads_variance = True
 
     def __post_init__(self) -> None:
         make_plain(self)

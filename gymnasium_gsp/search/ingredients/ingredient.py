@@ -24,6 +24,7 @@ class Ingredient(KnownFields):
     kind: ClassVar[str]
     function: ClassVar[Any]
     needs_variance: ClassVar[bool] = False  # whether a backup reads the variance of the targets
+    reads_variance: ClassVar[bool] = False  # whether it does where a sweep computes them
     reads_notes: ClassVar[bool] = False  # whether a backup reads what selections have left on the trajectory
     reads_prior: ClassVar[bool] = False  # whether a selection reads the prior over the node's actions
 
@@ -52,6 +53,7 @@ class Custom(Ingredient):
     kind: str = ""  # type: ignore[misc]
 
     reads_prior = True  # where there is one
+    reads_variance = True
 
     def pointer(self) -> Pointer:
         return resolve(self.function, self.kind)
