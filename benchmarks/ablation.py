@@ -1,34 +1,31 @@
-"""The parts and the constants of graft: what the planner scores without each part, and with other constants.
+"""The parts and the constants of graft: what the planner loses without each part, and with other constants.
 
     python -m benchmarks.ablation --budgets 16 64 --episodes 20
-    python -m benchmarks.ablation --without scenarios caution
+    python -m benchmarks.ablation --without scenarios caution --envs GSP/FourRooms-v0 Development/Sailing10-v0
     python -m benchmarks.ablation --constants weight backups
 
-Played are the five benchmarks and three random processes of 15 steps.  A score is 1 - loss / optimum; the loss is the
-regret, V*(s_t) - Q*(s_t, a_t) summed over an episode, or that of the return where the states are too many for a table
-(SysAdminRing).  All variants play the same episodes, so the last column, the difference to the whole, is a paired one.
+Played are the five benchmarks and the environments of the development set whose regret an oracle knows, without those
+held out.  A score is 1 - loss / loss of uniform play.  All variants play the same episodes, so differences to the whole
+planner are paired.
 """
 
 import argparse
 import math
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import gymnasium as gym
 import numpy as np
+from numpy.typing import NDArray
 
-import gymnasium_gsp as gsp
-from benchmarks.study.random_processes import random_process
-from gymnasium_gsp.agents.seeding import agent_stream, episode_seeds
+from benchmarks.development import ENTRIES, HELD_OUT
+from benchmarks.regret import budget_words, play_losses, read_budget
+from gymnasium_gsp.bench.cell import Cell
+from gymnasium_gsp.bench.executors import Workers, start_workers
+from gymnasium_gsp.bench.summary import standard_error
 from gymnasium_gsp.envs import BENCHMARKS
-from gymnasium_gsp.envs.compiled_env import CompiledEnv
-from gymnasium_gsp.exact import HorizonValues, backward_induction, enumerate_model, shipped_optima
-from gymnasium_gsp.models.model import Model
 from gymnasium_gsp.search.budget import Budget
 from gymnasium_gsp.search.ingredients.backup import Cautious, PowerMean
-from gymnasium_gsp.search.recipe import PairedScenarios, Recipe, Sweep
-from gymnasium_gsp.search.search import Search
+from gymnasium_gsp.search.recipe import PairedScenarios, Sweep
 
 Options = dict[str, Any]
 
@@ -37,6 +34,7 @@ WITHOUT: dict[str, Options] = {
     "growth": {"floor": 0.0},
     "propagation": {"accuracy": 1e9},
     "caution": {"caution": 0.0},
+    "greedy simulations": {"greedy_simulations": None},
     "scenarios": {"root_allocation": None},
     "memory": {"retention": "decision"},
 }
@@ -44,147 +42,111 @@ CONSTANTS: dict[str, dict[float, Options]] = {
     "weight": {weight: {"weight": weight} for weight in (0.1, 1.0)},
     "margin": {margin: {"margin": margin} for margin in (0.5, 2.0)},
     "floor": {floor: {"floor": floor} for floor in (0.0125, 0.2)},
+    "accuracy": {accuracy: {"accuracy": accuracy} for accuracy in (0.0001, 0.01)},
+    "backups": {backups: {"backups": backups} for backups in (1, 8)},
+    "caution": {caution: {"caution": caution} for caution in (0.25, 1.0, 2.0)},
     "kappa": {kappa: {"decision": Sweep(Cautious(kappa), 8, 0.5)} for kappa in (0.2, 0.5)},
-    "caution": {caution: {"caution": caution} for caution in (0.0, 1.0, 2.0)},
     "passes": {passes: {"decision": Sweep(PowerMean(math.inf), passes, 0.5)} for passes in (2, 32)},
     "novelty": {novelty: {"root_allocation": PairedScenarios(novelty=novelty)} for novelty in (0.3, 0.7)},
-    "known": {known: {"root_allocation": PairedScenarios(known=known)} for known in (0.6, 2.0)},
+    "known": {known: {"root_allocation": PairedScenarios(known=known)} for known in (0.6, 1.0)},
     "evidence": {evidence: {"root_allocation": PairedScenarios(evidence=evidence)} for evidence in (150.0, 1500.0)},
-    "backups": {backups: {"backups": backups} for backups in (1, 8)},
 }
-PROCESSES = ((6, 3), (20, 4), (35, 4))  # states and actions
-STEPS = 15
-
-Follow = Callable[[tuple[int, ...], int], tuple[tuple[int, ...], float, bool]]
-"""The world's next state, reward, and whether the episode has ended, from a state and an action."""
-
-
-class Case(NamedTuple):
-    """One episode, to be played with each of some recipes."""
-
-    world: str | int  # a benchmark's name, or the number of a random process
-    recipes: list[Recipe]
-    budget: Budget
-    seed: int
-    episode: int
+BENCHMARK_IDS = [benchmark.id for benchmark in BENCHMARKS]
+DEVELOPMENT_IDS = [
+    *(env for env in map("Development/{}-v0".format, ENTRIES) if env not in HELD_OUT),
+    "Taxi-v4",
+    "IPPC/Elevators_MDP_ippc2011-1",
+    "IPPC/Navigation_MDP_ippc2011-2",
+    "IPPC/TriangleTireworld_MDP_ippc2014-1",
+]
+MODULES = ("benchmarks.development",)
 
 
-class Start(NamedTuple):
-    """An episode before its first step."""
+class Differences(NamedTuple):
+    """Paired differences of scores to the whole planner's, with the standard error of each.
 
-    model: Model
-    cells: tuple[int, ...]
-    steps: int
-    oracle: HorizonValues | None
-    optimum: float
-    follow: Follow
+    Attributes:
+        means, errors: one of each environment.
+    """
 
+    means: NDArray[np.float64]
+    errors: NDArray[np.float64]
 
-def begin_benchmark(name: str, seed: int, oracle: HorizonValues | None) -> Start:
-    """Reset a benchmark; the oracle is that of the same start, None if it is not known yet."""
-    core = gym.make(f"GSP/{name}-v0").unwrapped
-    assert isinstance(core, CompiledEnv)
-    core.reset(seed=seed)
-    model, cells, steps = core.compiled_model(), core.clone_state().cells, core.horizon
-    optimum = shipped_optima()[f"GSP/{name}-v0"]
-    if name != "SysAdminRing":
-        oracle = oracle or backward_induction(enumerate_model(model, cells, steps), steps)
-        optimum = oracle.value(cells)
-
-    def follow(_: tuple[int, ...], action: int) -> tuple[tuple[int, ...], float, bool]:
-        reward, terminated, truncated = core.step(action)[1:4]
-        return core.clone_state().cells, float(reward), terminated or truncated
-
-    return Start(model, cells, steps, oracle, optimum, follow)
+    def text(self, chosen: Sequence[bool]) -> str:
+        """The mean over some environments, with its standard error."""
+        here = np.array(chosen)
+        error = np.linalg.norm(self.errors[here]) / max(1, here.sum())
+        return f"{self.means[here].mean():+.3f} ({error:.3f})" if here.any() else ""
 
 
-def begin_process(number: int, seed: int, oracle: HorizonValues | None) -> Start:
-    """Begin an episode of a random process; `seed` is that of its draws."""
-    model, rng = random_process(100 + number, *PROCESSES[number]), np.random.default_rng(seed)
-    oracle = oracle or backward_induction(enumerate_model(model, 0, STEPS), STEPS)
-
-    def follow(cells: tuple[int, ...], action: int) -> tuple[tuple[int, ...], float, bool]:
-        assert model.law is not None
-        rows = model.law(cells, action)
-        _, after, reward, ended = rows[rng.choice(len(rows), p=[row[0] for row in rows])]
-        return after, reward, ended
-
-    return Start(model, (0,), STEPS, oracle, oracle.value(0), follow)
-
-
-def play(start: Start, recipe: Recipe, budget: Budget, seed: int) -> float:
-    """Play an episode; returns its score."""
-    search, state, loss = Search(start.model, recipe, True), start.cells, 0.0
-    for elapsed in range(start.steps):
-        search.seed(agent_stream(seed, elapsed))
-        result = search.plan(start.model.cells(state), budget, elapsed, start.steps - elapsed)
-        if start.oracle is not None:
-            q = start.oracle.q_values(state, elapsed)
-            loss += float(q.max() - q[result.action])
-        state, reward, ended = start.follow(state, result.action)
-        if start.oracle is None:
-            loss -= reward
-        if ended:
-            break
-    return 1.0 - (loss if start.oracle is not None else start.optimum + loss) / start.optimum
-
-
-def play_all(case: Case) -> list[float]:
-    """Play an episode with each recipe; returns their scores."""
-    env_seed, agent_seed = episode_seeds(case.seed, str(case.world), case.episode)
-    scores, oracle = [], None
-    for recipe in case.recipes:
-        begin: Any = begin_process if isinstance(case.world, int) else begin_benchmark
-        start = begin(case.world, env_seed, oracle)
-        oracle = start.oracle
-        scores.append(play(start, recipe, case.budget, agent_seed))
-    return scores
-
-
-def variants(without: list[str], constants: list[str]) -> Iterator[tuple[str, Recipe]]:
-    """Name and recipe of each variant, the whole planner first."""
-    yield "graft", gsp.make_recipe("graft")
+def variants(without: Sequence[str], constants: Sequence[str]) -> Iterator[tuple[str, Options]]:
+    """Name and options of each variant, the whole planner first."""
+    yield "graft", {}
     for part in without:
-        yield f"without {part}", gsp.make_recipe("graft", **WITHOUT[part])
+        yield f"without {part}", WITHOUT[part]
     for name in constants:
         for value, options in CONSTANTS[name].items():
-            yield f"{name} {value:g}", gsp.make_recipe("graft", **options)
+            yield f"{name} {value:g}", options
 
 
-def main() -> None:
+def play_scores(
+    env: str, options: Sequence[Options], budget: Budget, episodes: int, seed: int, workers: Workers
+) -> NDArray[np.float64]:
+    """Play the same episodes of an environment with each variant.
+
+    Returns:
+        Scores, variants x episodes.
+    """
+    uniform = Cell(env=env, algorithm="uct", budget=1, seed=seed)
+    planners = [Cell(env=env, algorithm="graft", budget=budget, seed=seed, options=given) for given in options]
+    played = list(play_losses([uniform, *planners], episodes, workers, MODULES))
+    return 1.0 - np.array([losses.losses for losses in played[1:]]) / played[0].losses.mean()
+
+
+def compare(scores: NDArray[np.float64]) -> Differences:
+    """Compare a variant with the whole planner.
+
+    Args:
+        scores: of the variant less those of the whole, environments x episodes.
+    """
+    return Differences(scores.mean(axis=1), np.array([standard_error(row) or 0.0 for row in scores]))
+
+
+def row(name: str, scores: NDArray[np.float64], lost: Differences, envs: Sequence[str]) -> str:
+    """One row of the table: mean scores and differences of both groups, and the environment that loses most."""
+    groups = [[env in BENCHMARK_IDS for env in envs], [env not in BENCHMARK_IDS for env in envs]]
+    means = [f"{scores[np.array(group)].mean():.3f}" if any(group) else "" for group in groups]
+    worst = int(np.argmin(lost.means))
+    where = f"{envs[worst].split('/')[-1]} {lost.means[worst]:+.3f} ({lost.errors[worst]:.3f})"
+    cells = [means[0], lost.text(groups[0]), means[1], lost.text(groups[1]), where if lost.means[worst] < 0.0 else ""]
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print a table for each budget."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ablation", description="the parts of graft")
     parser.add_argument("--without", nargs="*", choices=WITHOUT, help="parts to leave out, one at a time; else all")
     parser.add_argument("--constants", nargs="*", choices=CONSTANTS, help="constants to change; else all")
-    parser.add_argument("--budgets", type=int, nargs="+", default=[16, 64], help="simulations of a decision")
+    parser.add_argument("--envs", nargs="+", default=[*BENCHMARK_IDS, *DEVELOPMENT_IDS], help="ids of environments")
+    parser.add_argument("--budgets", nargs="+", default=["16", "64"], help="16, 1ms, 4096steps, or Budget(...)")
     parser.add_argument("--episodes", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
-    options = parser.parse_args()
-    everything = options.without is None and options.constants is None
-    without = list(WITHOUT) if everything else options.without or []
-    constants = list(CONSTANTS) if everything else options.constants or []
-    names, recipes = zip(*variants(without, constants), strict=True)
-    worlds = [*(benchmark.name for benchmark in BENCHMARKS), *range(len(PROCESSES))]
-    titles = [world if isinstance(world, str) else f"{PROCESSES[world][0]} states" for world in worlds]
-    with ProcessPoolExecutor(options.jobs) as executor:
-        for limit in options.budgets:
-            budget = Budget(simulations=limit)
-            cases = [
-                Case(world, list(recipes), budget, options.seed, n) for world in worlds for n in range(options.episodes)
-            ]
-            scores = np.array(list(executor.map(play_all, cases))).reshape(len(worlds), options.episodes, len(names))
-            lost = scores - scores[:, :, :1]
-            means, behind = scores.mean(axis=1), lost.mean(axis=(0, 1))
-            errors = np.sqrt((lost.var(axis=1, ddof=1) / options.episodes).sum(axis=0)) / len(worlds)
-            print(f"\n| {limit} simulations |", *(f"{title} |" for title in titles), "mean | difference |")
-            print("|---" * (len(worlds) + 3) + "|")
+    given = parser.parse_args(arguments)
+    everything = given.without is None and given.constants is None
+    without = list(WITHOUT) if everything else given.without or []
+    constants = list(CONSTANTS) if everything else given.constants or []
+    names, options = zip(*variants(without, constants), strict=True)
+    with start_workers(given.jobs) as workers:
+        for budget in map(read_budget, given.budgets):
+            scores = np.array(
+                [play_scores(env, options, budget, given.episodes, given.seed, workers) for env in given.envs]
+            )
+            print(f"\n| {budget_words(budget)} | benchmarks | difference | development set | difference | most lost |")
+            print("|---|---|---|---|---|---|")
             for number, name in enumerate(names):
-                cells = " | ".join(f"{mean:.3f}" for mean in means[:, number])
-                average = means[:, number].mean()
-                print(
-                    f"| {name} | {cells} | {average:.3f} | {behind[number]:+.3f} ({errors[number]:.3f}) |", flush=True
-                )
+                here = scores[:, number]
+                print(row(name, here, compare(here - scores[:, 0]), given.envs), flush=True)
 
 
 if __name__ == "__main__":

@@ -9,38 +9,15 @@ of more than twelve machines) count in no score; their mean returns stand in the
 import argparse
 from collections.abc import Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from benchmarks.families import FAMILIES, Family
-from benchmarks.regret import FRESH, Losses, budget_words, planner_words, play_losses, read_arguments, read_budget
+from benchmarks.families.score import Score, has_optimum, mean, play_members, score
+from benchmarks.regret import FRESH, budget_words, planner_words, play_losses, read_arguments, read_budget
 from gymnasium_gsp.bench.cell import Cell
 from gymnasium_gsp.bench.executors import Workers, start_workers
-
-
-class Score(NamedTuple):
-    """A score with its standard error."""
-
-    mean: float
-    error: float
-
-    def __str__(self) -> str:
-        return f"{self.mean:.3f} ({self.error:.3f})"
-
-
-def score(members: Sequence[Losses]) -> Score:
-    """1 - mean loss / mean optimum over members whose optimum is known."""
-    optimum = np.sum([losses.optima.mean() for losses in members])
-    loss = np.sum([losses.losses.mean() for losses in members])
-    errors = [losses.losses.std(ddof=1) / np.sqrt(len(losses.losses)) for losses in members]
-    return Score(float(1.0 - loss / optimum), float(np.linalg.norm(errors) / optimum))
-
-
-def mean(scores: Sequence[Score]) -> Score:
-    """The mean of independent scores."""
-    means, errors = zip(*scores, strict=True)
-    return Score(float(np.mean(means)), float(np.linalg.norm(errors)) / len(scores))
 
 
 def play_family(family: Family, shared: dict[str, Any], episodes: int, workers: Workers) -> tuple[str, Score, Score]:
@@ -49,15 +26,13 @@ def play_family(family: Family, shared: dict[str, Any], episodes: int, workers: 
     Returns:
         The row of the table, and both scores.
     """
-    cells = [Cell(env=family.id, env_options={"size": size}, **shared) for size in family.sizes]
-    members = list(play_losses(cells, episodes, workers, ("benchmarks.families",)))
-    (benchmark,) = play_losses([Cell(env=family.benchmark, **shared)], episodes * len(cells), workers)
-    known = [losses for losses in members if not np.isnan(losses.optima).any()]
-    of_family, of_benchmark = score(known), score([benchmark])
+    members = play_members(family, shared, episodes, workers)
+    (benchmark,) = play_losses([Cell(env=family.benchmark, **shared)], episodes * len(members), workers)
+    of_family, of_benchmark = score(members), score([benchmark])
     returns = [
         f"{size}: {losses.returns.mean():.4g}"
         for size, losses in zip(family.sizes, members, strict=True)
-        if np.isnan(losses.optima).any()
+        if not has_optimum(losses)
     ]
     name = family.id.removeprefix("Families/").removesuffix("-v0")
     spent = np.mean([losses.simulations for losses in members])

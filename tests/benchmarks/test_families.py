@@ -7,6 +7,7 @@ import pytest
 import gymnasium_gsp as gsp
 from benchmarks.families import FAMILIES
 from benchmarks.families.__main__ import main
+from benchmarks.families.left_out import choose
 from benchmarks.families.relabelled import relabelled
 from benchmarks.families.sysadmin_graph import SysAdminGraphEnv
 from gymnasium_gsp.envs.factored_river_swim import FactoredRiverSwimEnv
@@ -118,3 +119,8 @@ def test_the_table(baselines, capsys):
     assert [row[2] for row in rows] == ["FrozenLake", "RiverSwim", "SysAdmin", "FourRooms", "mean"]
     scores = [float(row[3].split()[0]) for row in rows]
     assert scores[4] == pytest.approx(np.mean(scores[:4]), abs=0.001)
+
+
+def test_constants_are_chosen_by_the_families_that_are_not_left_out():
+    scores = {"weight": {0.1: [0.5, 0.7], 1.0: [0.9, 0.2]}, "margin": {0.5: [0.6, 0.9], 2.0: [0.6, 0.8]}}
+    assert choose([0.6, 0.8], scores) == {"margin": 0.5}
