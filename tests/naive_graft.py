@@ -23,6 +23,7 @@ class Settings:
     weight: float = 0.3
     margin: float = 1.0
     floor: float = 0.05
+    patience: float | None = 300.0
     accuracy: float = 0.001
     backups: int | None = 2
     kappa: float | None = None  # caution of the sweep; None for the largest value
@@ -63,6 +64,7 @@ class Graft:
         self.returns = []  # of simulations, from the root
         self.low, self.high = math.inf, -math.inf  # of returns-to-go
         self.top, self.renewed_at, self.returns_a_node, self.accuracy = 1e-200, 0, 0.0, 0.0
+        self.seen, self.waiting_since = None, 0.0  # smallest and largest return when `top` was set; see `set_top`
         self.baseline = 0.0  # what rewards are read less
 
     def legal(self, state):
@@ -174,17 +176,13 @@ class Graft:
         self.returns.append(value)
         if self.s.hurried or self.s.every:
             self.renew_trail(trail)
-        if self.high > self.low:
-            top = self.high + self.s.margin * (self.high - self.low)
-        else:
-            top = self.high + abs(self.high) or 1e-200
         grown = 4 * (len(self.returns) - self.renewed_at) > self.renewed_at
-        if top == self.top and not grown:
+        if self.seen == (self.low, self.high) and not grown:
             return
-        self.top, self.accuracy = top, self.s.accuracy * (top - self.low)
         if grown:
             self.renewed_at = len(self.returns)
             self.returns_a_node = len(self.returns) / len(self.nodes)
+        self.set_top()
         newest_first = sorted(self.nodes, key=lambda state: -self.nodes[state].order)
         for _ in range(1 if self.s.hurried else 60 if grown else 2):
             moved = False
@@ -196,6 +194,21 @@ class Graft:
                     self.nodes[state].upper = self.top
             if not moved:
                 break
+
+    def set_top(self):
+        """The largest value: above the returns seen, the less the more simulations returned no more."""
+        now, width = len(self.returns), self.high - self.low
+        if self.seen is None:
+            self.waiting_since = now
+        elif self.high > self.seen[1]:
+            self.waiting_since += (self.high - self.seen[1]) / width * (now - self.waiting_since)
+        self.seen = self.low, self.high
+        patience = math.inf if self.s.patience is None else self.s.patience
+        waited = (now - self.waiting_since) / (patience * (1.0 + self.returns_a_node))
+        self.top = self.high + self.s.margin / (1.0 + waited) * width
+        if width == 0.0:
+            self.top = self.high + abs(self.high) or 1e-200
+        self.accuracy = self.s.accuracy * (self.top - self.low)
 
     def renew_trail(self, trail):
         """Bring the plain values of a trail up to date, at each state that of the action taken."""

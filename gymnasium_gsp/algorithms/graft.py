@@ -9,7 +9,8 @@ after sweeps over what the root reaches, less a part of their standard errors.  
 recurs, the root's actions are compared in paired scenarios instead, see `search.scenarios`.
 
 Departures from these sources:
-    1. The largest value follows from the returns of this episode's simulations, so no reward bounds are needed.
+    1. The largest value follows from the returns of this episode's simulations, so no reward bounds are needed.  It
+       lies the less above them the longer no simulation returned more.
        Rewards are read less a baseline, the median one of the first simulation, see `search.observed_values`.
     2. The number of imagined outcomes grows with the simulations in the graph, which makes the search consistent; see
        `ImaginedOutcomes`.
@@ -37,6 +38,7 @@ def graft(
     *,
     weight: float = 0.3,
     margin: float = 1.0,
+    patience: float | None = 300.0,
     floor: float = 0.05,
     accuracy: float = 0.001,
     backups: int | None = 2,
@@ -47,7 +49,8 @@ def graft(
 
     Args:
         weight: imagined outcomes of each action at the start of an episode.
-        margin: by how much of the range of returns seen the largest value lies above it.
+        margin: by how much of the range of returns seen the largest value lies above it, at first.
+        patience: simulations without a larger return after which half of the margin is left; None if it stays.
         floor: imagined outcomes of each action more, where there is one more simulation in the graph for each state.
         accuracy: an optimistic value that moves by more than this, in units of the range of values, is told to the
             states that lead there.
@@ -59,7 +62,7 @@ def graft(
         key="state",
         expansion="path",
         discount="from_horizon",
-        optimism=ImaginedOutcomes(weight, margin, floor),
+        optimism=ImaginedOutcomes(weight, margin, floor, patience),
         propagation=Propagation(accuracy, backups),
         greedy_simulations=GreedySimulations(),
         root_allocation=PairedScenarios(),

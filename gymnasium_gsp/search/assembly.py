@@ -246,6 +246,7 @@ def assemble(
         program["lower_is_mean"] = recipe.optimism.lower_is_mean
         program["learned"] = recipe.optimism.learned
         program["margin"] = recipe.optimism.margin or 0.0
+        program["patience"] = recipe.optimism.patience or 0.0
     program["prior_kept"] = recipe.keeps_prior
     if recipe.prior is not None:
         parts.install("prior", recipe.prior.of_batches() if program["prior_answered"][0] else recipe.prior)

@@ -103,6 +103,7 @@ PROGRAM = np.dtype(
         ("lower_is_mean", np.int64),  # 1 if the lower end is no bound but the mean sampled return
         ("learned", np.int64),  # 1 if the largest value follows from the returns seen; the lower end is then swept
         ("margin", np.float64),  # by how much of the range seen the largest value lies above it; only where learned
+        ("patience", np.float64),  # simulations without a larger return that halve the margin; 0 if it stays
         ("greedy_every", np.int64),  # one simulation in so many follows plain values; 0 for none
         ("greedy_after", np.int64),  # simulations in the graph before that
         ("baseline", np.float64),  # what rewards are read less; 0 unless the largest value is learned
@@ -149,6 +150,9 @@ ALLOCATION = np.dtype(
         ("known", np.float64),  # share of the last of them that led to a well-known state
         ("begun_at", np.int64),  # simulations of the episode when this graph was begun
         ("renewed_at", np.int64),  # those when all its bounds were last renewed
+        ("smallest", np.float64),  # return-to-go then
+        ("largest", np.float64),  # the same
+        ("waiting_since", np.float64),  # simulations of the episode from which patience counts
         ("follows_clock", np.int64),  # 1 once an outcome has paid another reward than before, in a model with a clock
         # Where the decision stands.
         ("phase", np.int64),  # EXPLORING, BY_GRAPH, BY_SCENARIOS or BY_HALVING

@@ -73,19 +73,34 @@ def observe_playout(context, value):
 
 
 @njit
+def largest_value(frame):
+    """Return the largest value that is believed possible, see `ingredients.optimism.ImaginedOutcomes`."""
+    program, seen, now = frame.program, frame.allocation, frame.context.root_returns
+    low, high = frame.context.smallest_return, frame.context.largest_return
+    if seen.waiting_since == 0.0:  # the first of the episode
+        seen.largest, seen.waiting_since = high, now
+    if high > seen.largest:
+        seen.waiting_since += (high - seen.largest) / (high - low) * (now - seen.waiting_since)
+    seen.smallest, seen.largest = low, high
+    if high == low:
+        return high + abs(high) if high != 0.0 else SMALLEST_VALUE
+    if program.patience == 0.0:
+        return high + program.margin * (high - low)
+    waited = (now - seen.waiting_since) / (program.patience * (1.0 + frame.context.root_returns_a_node))
+    return high + program.margin / (1.0 + waited) * (high - low)
+
+
+@njit
 def renew_if_due(frame):
-    """Renew every bound where the largest value has changed, or the graph's simulations have grown by a quarter."""
+    """Renew every bound where the range of returns has changed, or the graph's simulations have grown by a quarter."""
     context, program, seen = frame.context, frame.program, frame.allocation
     low, high = context.smallest_return, context.largest_return
-    top = high + program.margin * (high - low)
-    if high == low:
-        top = high + abs(high) if high != 0.0 else SMALLEST_VALUE
     grown = 4 * (context.root_returns - seen.renewed_at) > seen.renewed_at - seen.begun_at
-    if top == context.top and not grown:
+    if low == seen.smallest and high == seen.largest and not grown:
         return
-    program.accuracy = program.relative_accuracy * (top - low)
-    context.top = top
     if grown:
         seen.renewed_at = context.root_returns
         context.root_returns_a_node = (context.root_returns - seen.begun_at) / frame.tally.nodes
+    context.top = largest_value(frame)
+    program.accuracy = program.relative_accuracy * (context.top - low)
     renew_all(frame, MOST_PASSES if grown else PASSES)

@@ -79,6 +79,7 @@ RECIPES = {
     "constant": exploring(floor=0.0, weight=2.0, margin=0.0, backups=5, discount=0.7),
     "hesitant": exploring(decision=Sweep(Cautious(0.2), 8, 1.0)),
     "optimistic": exploring(greedy_simulations=None),
+    "impatient": exploring(patience=5.0),
     "mostly optimistic": exploring(greedy_simulations=GreedySimulations(5, 0)),
     "bold": exploring(floor=0.1, backups=1, accuracy=0.1, decision=Sweep(Cautious(0.4), 8, 0.5)),
 }

@@ -153,6 +153,11 @@ class Optimism(Ingredient):
         return None
 
     @property
+    def patience(self) -> float | None:
+        """Simulations without a larger return after which half of the margin is left; None if it stays as it is."""
+        return None
+
+    @property
     def learned(self) -> bool:
         """True if the largest value follows from the returns seen; the lower end is then a plain value."""
         return self.margin is not None
@@ -279,8 +284,12 @@ class ImaginedOutcomes(Optimism):
     bounds on rewards are needed and the unit of rewards plays no part:
 
         U(s,a) = (sum of rewards + discount * sum over s' of n(s,a,s') max_b U(s',b) + m Umax) / (n(s,a) + m),
-        Umax = largest + margin * (largest - smallest return-to-go of a simulation of this episode),
+        Umax = largest + margin / (1 + w / (patience (1 + T / N))) * (largest - smallest return-to-go of a simulation),
         m = weight + floor * T / N, for T simulations since the graph was begun and N states that they have met.
+
+    Whether more can be had than this episode's simulations have seen is not known, but each of those that find no more
+    makes it less likely; w counts them.  A larger return takes as large a share of w away as it adds to the range.  In
+    a small graph Umax hardly falls: w / (T / N) is at most N.
 
     With a constant m a bonus dies like 1 / n, and one unlucky draw can close an action for good.  As m grows with T,
     an action of which n stayed bounded would come to be worth Umax while the others, tried a constant share of T times,
@@ -290,13 +299,15 @@ class ImaginedOutcomes(Optimism):
 
     Attributes:
         weight: imagined outcomes at the start of an episode.
-        margin: by how much of the range of returns seen the largest value lies above it.
+        margin: by how much of the range of returns seen the largest value lies above it, at first.
         floor: imagined outcomes that each action gains where there is one more simulation in the graph for each state.
+        patience: simulations without a larger return after which half of the margin is left; None if it stays.
     """
 
     weight: float = 0.3
     margin: float = 1.0
     floor: float = 0.05
+    patience: float | None = 300.0
 
     function = staticmethod(imagined_bound)
     lower_is_mean = True
@@ -305,6 +316,8 @@ class ImaginedOutcomes(Optimism):
         make_plain(self)
         for name in ("weight", "margin", "floor"):
             check_number(name, getattr(self, name), smallest=0.0)
+        if self.patience is not None:
+            check_number("patience", self.patience, smallest=1.0)
         if self.weight == 0.0:
             raise RecipeError("weight must be above 0: without an imagined outcome nothing is optimistic")
 
