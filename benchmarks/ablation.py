@@ -31,6 +31,7 @@ Options = dict[str, Any]
 
 WITHOUT: dict[str, Options] = {
     "margin": {"margin": 0.0},
+    "patience": {"patience": None},
     "growth": {"floor": 0.0},
     "propagation": {"accuracy": 1e9},
     "caution": {"caution": 0.0},
@@ -41,6 +42,7 @@ WITHOUT: dict[str, Options] = {
 CONSTANTS: dict[str, dict[float, Options]] = {
     "weight": {weight: {"weight": weight} for weight in (0.1, 1.0)},
     "margin": {margin: {"margin": margin} for margin in (0.5, 2.0)},
+    "patience": {patience: {"patience": patience} for patience in (100.0, 1000.0)},
     "floor": {floor: {"floor": floor} for floor in (0.0125, 0.2)},
     "accuracy": {accuracy: {"accuracy": accuracy} for accuracy in (0.0001, 0.01)},
     "backups": {backups: {"backups": backups} for backups in (1, 8)},

@@ -18,7 +18,7 @@ from benchmarks.families.score import play_members, score
 from benchmarks.regret import read_budget
 from gymnasium_gsp.bench.executors import Workers, start_workers
 
-TOGETHER = ("weight", "margin", "floor", "accuracy", "backups", "caution")  # constants that have an option of their own
+TOGETHER = ("weight", "margin", "patience", "floor", "accuracy", "backups", "caution")  # each an option of its own
 
 
 def family_score(family: Family, options: Options, shared: dict[str, Any], episodes: int, workers: Workers) -> float:

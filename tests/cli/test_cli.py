@@ -156,7 +156,7 @@ ERRORS = [
     (["run", "FrozenLake", "--set", "p=__import__('os')"], "unknown ingredient '__import__'"),
     (["run", "FrozenLake", "--set", "p=().__class__"], "cannot read '().__class__': allowed are numbers"),
     (["run", "FrozenLake", "--set", "selection=5"], "selection was given 5"),
-    (["run", "FrozenLake", "--set", "discount=2"], "discount must be between 0 and 1"),
+    (["run", "FrozenLake", "--set", "discount=2"], "discount must be a finite number between 0 and 1"),
     (["run", "FrozenLake", *GS, "--set", "constants=Table1([5], [2], [3])"], "Table 1"),
     (["run", "FrozenLake", "--set", "preset=paper"], "'preset' is no option"),
     (["run", "FrozenLake", "--json", "--set", "horizon=AdaptiveHorizon()", "--budget", "Budget(nodes=9)"], "H(n)"),

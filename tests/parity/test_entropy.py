@@ -205,7 +205,7 @@ def test_what_makes_no_sense_is_refused(make, options, words):
 @pytest.mark.parametrize("name", NAMES)
 def test_options_that_make_no_sense_are_refused(name):
     for epsilon in (-0.1, 1.5):
-        with pytest.raises(RecipeError, match="epsilon must be between 0 and 1"):
+        with pytest.raises(RecipeError, match="epsilon must be a finite number between 0 and 1"):
             make_recipe(name, epsilon=epsilon)
     with pytest.raises(RecipeError, match="temperature must be above 0"):
         make_recipe(name, temperature=0.0)

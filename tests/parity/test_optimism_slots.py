@@ -93,7 +93,7 @@ def test_what_does_not_fit_learned_values_is_refused_in_words(slots, words):
         (lambda: ImaginedOutcomes(weight=-1.0), "weight"),
         (lambda: ImaginedOutcomes(margin=-0.5), "margin"),
         (lambda: ImaginedOutcomes(floor=float("nan")), "floor"),
-        (lambda: ImaginedOutcomes(patience=0.0), "patience must be between 1"),
+        (lambda: ImaginedOutcomes(patience=0.0), "patience must be a finite number of at least 1"),
         (lambda: Propagation(0.01, backups=0), "backups"),
         (lambda: Propagation(0.01, backups=1.5), "backups"),
         (lambda: Propagation(0.0), "accuracy must be above 0"),

@@ -222,10 +222,10 @@ def test_slots_that_do_not_fit(slots, words):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: PUCT(-1.0), "c must be between 0"),
+        (lambda: PUCT(-1.0), "c must be a finite number of at least 0"),
         (lambda: ImprovedPolicy(c_scale=math.nan), "c_scale must be a finite number"),
         (lambda: GumbelHalving(0), "considered must be a whole number of at least 1"),
-        (lambda: GumbelHalving(noise=-0.1), "noise must be between 0"),
+        (lambda: GumbelHalving(noise=-0.1), "noise must be a finite number of at least 0"),
     ],
 )
 def test_numbers_that_make_no_sense(make, words):

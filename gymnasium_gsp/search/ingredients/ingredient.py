@@ -72,10 +72,10 @@ def make_plain(value: Any) -> None:
 
 def check_number(name: str, value: Any, smallest: float = -math.inf, largest: float = math.inf) -> None:
     """Refuse what is not a finite number within the limits."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
-        raise RecipeError(f"{name} must be a finite number, not {value!r}")
-    if not smallest <= value <= largest:
-        raise RecipeError(f"{name} must be between {smallest:g} and {largest:g}, not {value!r}")
+    limits = f" between {smallest:g} and {largest:g}" if math.isfinite(largest) else f" of at least {smallest:g}"
+    number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST
+    if not number or not smallest <= value <= largest:
+        raise RecipeError(f"{name} must be a finite number{limits if math.isfinite(smallest) else ''}, not {value!r}")
 
 
 def check_choices(value: Any, choices: Mapping[str, Sequence[Any]]) -> None:
