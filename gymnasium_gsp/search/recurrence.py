@@ -7,16 +7,17 @@ from gymnasium_gsp.search.frame import interval_of, stats_of
 
 FADING = 0.999  # of older counts in how often an action that is tried again leads to something unknown
 RECENT_STEPS = 100  # over about which the share of well-known steps is taken
+ENOUGH_VISITS = 12  # of a state that has more actions
 EARLY_TRIES = 4  # of an action; later ones lead to what is known the more, the oftener it was tried
 
 
 @njit
 def is_well_known(frame, child):
-    """Return whether a state has been visited once for each of its actions; so is the end of the process."""
+    """Return whether a state has been visited once for each of its actions, or often; so is the end of the process."""
     if child < 0:
         return child == codes.TERMINAL
     opened = interval_of(frame, child).opened
-    return opened != 0 and stats_of(frame, child).visits >= opened
+    return opened != 0 and stats_of(frame, child).visits >= min(opened, ENOUGH_VISITS)
 
 
 @njit
