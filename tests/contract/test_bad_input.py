@@ -100,7 +100,7 @@ REFUSED = {
     "p nan": (lambda: PART.PowerMean(math.nan), ["nan", "p"]),
     "p text": (lambda: PART.PowerMean("2"), ["'2'", "number"]),
     "weights": (lambda: PART.PowerMean(2.0, "printd"), ["'printd'", "Did you mean 'printed'"]),
-    "c": (lambda: agent(c=-1.0), ["-1.0", "between 0"]),
+    "c": (lambda: agent(c=-1.0), ["-1.0", "at least 0"]),
     "scale": (lambda: agent(scale="rang"), ["'rang'", "Did you mean 'range'"]),
     "discount above 1": (lambda: agent(discount=1.01), ["discount", "1.01", "between 0 and 1"]),
     "discount below 0": (lambda: agent(discount=-0.1), ["discount", "-0.1", "between 0 and 1"]),

@@ -169,6 +169,7 @@ def test_the_command_writes_a_film_of_each_environment(tmp_path, monkeypatch):
     from benchmarks import pictures
 
     monkeypatch.setattr(pictures, "FRAMES", 4)
+    monkeypatch.setattr(pictures, "screenshot", lambda path: None)  # that needs a browser
     pictures.main(tmp_path)
     for benchmark in BENCHMARKS:
         with Image.open(tmp_path / f"{benchmark.name}.gif") as film:
