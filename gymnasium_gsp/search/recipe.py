@@ -76,7 +76,7 @@ class PairedScenarios(KnownFields):
     Attributes:
         novelty: share of the second to fourth tries of actions, from which on scenarios decide, that led to something
             unknown: an outcome that the action had not had before, and a state that had not been visited once for each
-            of its actions, nor 12 times. Where no action was tried again, hardly anything recurs either.
+            of its actions, nor 24 times. Where no action was tried again, hardly anything recurs either.
         known: share of exploring steps, from which on they do not, that led to states that had been.
         evidence: exploring steps that must have been made in the episode before they decide.
     """

@@ -7,7 +7,7 @@ from gymnasium_gsp.search.frame import interval_of, stats_of
 
 FADING = 0.999  # of older counts in how often an action that is tried again leads to something unknown
 RECENT_STEPS = 100  # over about which the share of well-known steps is taken
-ENOUGH_VISITS = 12  # of a state that has more actions
+ENOUGH_VISITS = 24  # of a state that has more actions
 EARLY_TRIES = 4  # of an action; later ones lead to what is known the more, the oftener it was tried
 
 
