@@ -8,9 +8,10 @@ other constants as they are.  The table has what that changes for the family lef
 
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.ablation import CONSTANTS, Options
 from benchmarks.families import FAMILIES, Family
@@ -20,13 +21,16 @@ from gymnasium_gsp.bench.executors import Workers, start_workers
 
 TOGETHER = ("weight", "margin", "patience", "floor", "accuracy", "backups", "caution")  # each an option of its own
 
+Scores: TypeAlias = Sequence[float] | NDArray[np.float64]
+"""One of each family."""
+
 
 def family_score(family: Family, options: Options, shared: dict[str, Any], episodes: int, workers: Workers) -> float:
     """The score of a family with other constants."""
     return score(play_members(family, {**shared, "options": options}, episodes, workers)).mean
 
 
-def choose(whole: Sequence[float], others: Mapping[str, Mapping[float, Sequence[float]]]) -> Options:
+def choose(whole: Scores, others: Mapping[str, Mapping[float, Scores]]) -> Options:
     """The best value of each constant by mean score; what is no better than the default is left out.
 
     Args:
@@ -65,14 +69,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print("| family left out | constants chosen on the others | score as it is | with these | change |")
         print("|---|---|---|---|---|")
         for number, family in enumerate(FAMILIES):
-            rest = [place for place in range(len(FAMILIES)) if place != number]
-            chosen = choose(
-                [whole[place] for place in rest],
-                {
-                    name: {value: [row[place] for place in rest] for value, row in scores.items()}
-                    for name, scores in others.items()
-                },
-            )
+            rest = {
+                name: {value: np.delete(row, number) for value, row in scores.items()}
+                for name, scores in others.items()
+            }
+            chosen = choose(np.delete(whole, number), rest)
             anew = play(family, chosen)
             words = ", ".join(f"{name} {value:g}" for name, value in chosen.items()) or "the same"
             title = family.id.removeprefix("Families/").removesuffix("-v0")
